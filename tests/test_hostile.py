@@ -18,7 +18,7 @@ from against import compare_with_one
 from pairsig import InputError, Statistics, cli, compare
 from pairsig.comparisons import all_pairs, baseline, methods, ranking
 from pairsig.core import statistics
-from pairsig.io import files, memory, tables
+from pairsig.io import console, files, memory, tables
 from pairsig.io.columns import Column
 from pairsig.io.rendering import footnote, render
 from pairsig.metrics import registry
@@ -333,3 +333,45 @@ def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
     assert found.better == "b"
     assert found.gain == (5 + 6 + 7 + 7 - 1 - 2 - 3 - 4) / 32
     assert found.pvalue == compare(pairsig.read(frame.astype({0: float}), item="1", score="0")).pvalue
+
+
+def test_a_link_to_itself_is_one_sentence(tmp_path, file, capsys):
+    link = tmp_path / "loop.txt"
+    link.symlink_to(link)
+    assert cli.main(["test", str(link), file("a.txt", "1\n0\n1")]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("pairsig: error: ")
+    assert len(message.splitlines()) == 1
+    assert "loop.txt" in message
+
+
+@pytest.mark.parametrize("error", [
+    MemoryError(), OSError("Could not find/load shared object file: libllvmlite.so"),
+    ImportError("x.so: failed to map segment from shared object"), RuntimeError("can't start new thread"),
+])  # fmt: skip
+def test_a_limit_on_memory_is_named(error, monkeypatch, file, capsys):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(console, "_address_space", lambda: 300 * 2**20)
+    monkeypatch.setattr(baseline, "compare_with_one", fail)
+    assert cli.main(["test", file("a.txt", "1\n0\n1"), file("b.txt", "1\n1\n1")]) == 2
+    err = capsys.readouterr().err
+    assert "the memory does not suffice: the limit on this process is 300 MiB (ulimit -v)" in err
+    assert "llvmlite" not in err
+
+
+def test_resamples_that_take_days_are_refused():
+    with pytest.raises(
+        InputError, match=r"would take about [\d,]+ hours, expected at most about [\d,]+, which take a day"
+    ):
+        pairsig.bootstrap_test([1, 0] * 500, [0, 0] * 500, n_resamples=10**12, threads=1)
+
+
+def test_formulas_in_tables_for_people_are_text(file, tmp_path):
+    """An id of an item that a spreadsheet would run; negative numbers stay numbers."""
+    rows = ["item,a,b", "=cmd|'/c calc'!A0,1,0", "+x,0,1", "@y,1,0", "-3,1,0", "plain,1,1"]
+    path = tmp_path / "flips.csv"
+    assert cli.main(["test", file("t.csv", "\n".join(rows)), "--systems", "a,b", "--flips", str(path)]) == 0
+    found = pd.read_csv(path)["segment"].tolist()
+    assert set(found) == {"'=cmd|'/c calc'!A0", "'+x", "'@y", "-3"}

@@ -14,6 +14,7 @@ from pairsig.core import definitions, engine
 from pairsig.core.exceedances import pvalues
 from pairsig.metrics import registry
 from pairsig.stats import kernels
+from pairsig.stats.paired import Pair
 
 ALPHA = 0.05
 
@@ -65,6 +66,11 @@ def p_of_pairs(scorer, pairs, test, seed, n_resamples):
     p = np.ones(len(pairs))
     if test.exact and not test.directed:
         return kernels.pvalues(scorer, turned, test, "segment")
+    if test.statistic:
+        resampling = engine.Resampling(n_resamples // 2, seed)
+        return np.array([
+            kernels.run(Pair(scorer.metric, scorer.counts[both], None), test, resampling).pvalue for both in pairs
+        ])  # fmt: skip
     drawn = test.drawn
     for favoured in (True, False):  # the directed alternatives favour the better system of some pairs
         rows = np.array([test.favours(gain, scorer.metric.higher_is_better) == favoured for gain in gains])

@@ -12,7 +12,7 @@ import pairsig
 import simulate
 from pairsig import InputError, Statistics, cli, rank
 from pairsig.comparisons import all_pairs, ranking
-from pairsig.core import engine, statistics
+from pairsig.core import engine, random_streams, statistics
 from pairsig.metrics import registry
 
 
@@ -380,3 +380,24 @@ def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, arguments, exp
 def test_unknown_adjustment():
     with pytest.raises(InputError, match="unknown adjustment 'bonferroni', expected one of max-t, holm"):
         rank(items(np.eye(2)), metric="mean", adjustment="bonferroni")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_of_values_that_are_rounded_to_steps(seed):
+    """Thirds above a large number: differences of thirds tie as whole numbers do, for the same swaps."""
+    rng = np.random.default_rng(seed)
+    thirds = rng.integers(0, 5, (2, 12))
+    ranking = rank(dict(zip("ab", (3_000_001 + thirds) / 3, strict=True)), n_resamples=2000, rng=seed)
+    d = thirds[0] - thirds[1]
+    shuffled = np.abs((1 - 2 * random_streams.swaps(seed, 0, 2000, 12).astype(int)) @ d)
+    expected = ((shuffled >= abs(d.sum())).sum() + 1) / 2001 if d.sum() else 1.0
+    assert ranking.pairs["pvalue"].item() == pytest.approx(expected)
+
+
+def test_rare_and_skewed_values_have_a_note():
+    rng = np.random.default_rng(1)
+    rare = {name: (rng.random(40) < rate).astype(int) for name, rate in (("a", 0.05), ("b", 0.1))}
+    common = {name: (rng.random(40) < rate).astype(int) for name, rate in (("a", 0.4), ("b", 0.5))}
+    lognormal = {name: rng.lognormal(0, 1.5, 40).round(3) for name in "ab"}
+    said = ["84 to 92 %" in str(rank(data, n_resamples=200)) for data in (rare, common, lognormal)]
+    assert said == [True, False, True]

@@ -159,7 +159,7 @@ def test_from_the_command_line(file, capsys):
     assert cli.main(["test", *files, "--format", "sentence"]) == 0
     out, err = capsys.readouterr()
     assert out == (
-        "a and b are not significantly different: a is ahead by 0.42 on average (95 % CI −0.02 to 0.68; two-sided "
+        "a and b are not significantly different: a is ahead by 0.42 in score (95 % CI −0.02 to 0.68; two-sided "
         "exact permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
     )
     assert "bootstrap" not in err  # which the sentence does not speak of
@@ -177,7 +177,7 @@ def test_of_methods(file, capsys):
     )
     assert cli.main(["test", "--runs", a1, a2, "--runs", b1, b2, "--format", "sentence"]) == 0
     assert re.fullmatch(
-        r"a is better than b by 0\.\d+ on average \(95 % CI .+; over runs and test sets, p = .+, "
+        r"a is better than b by 0\.\d+ in score \(over runs and test sets, p = .+, "
         r"2 and 2 runs, n = 400\)\.\n",
         capsys.readouterr().out,
     )

@@ -17,7 +17,7 @@ from pairsig.comparisons.all_pairs import compare
 from pairsig.core import statistics
 from study.analysis import claims
 from study.analysis.thresholds import thresholds
-from test_recomputed import ROOT, STATISTICS, counts
+from test_recomputed import ROOT, STATISTICS, counts, reference
 
 BLEU = ["hypothesis_length", "reference_length", *(f"{kind}_{n}" for kind in ("match", "total") for n in (1, 2, 3, 4))]
 PAIRS = {  # systems and combinations, as in the paper and in the release, without an output that is no text (es-en)
@@ -140,3 +140,24 @@ def test_combinations_need_less():
         row = rows[measured]
         assert row["value"] == pytest.approx(np.exp(combined - single), rel=1e-4)
         assert row["low"] < row["value"] < row["high"] < 1
+
+
+def test_retrained_and_published_systems_are_scored_alike():
+    """Tokenized references in lower case have the same lengths as raw ones that BLEU tokenizes in lower case."""
+    lengths = [counts(name, ["reference_length"])[1][0] for name in ("wmt10-de-en", "wmt10-synthetic")]
+    np.testing.assert_array_equal(*lengths)
+
+
+def test_critical_differences_of_retrained_systems():
+    """The paper's Figure 6: one base model, or two, and the same number of training sets for both."""
+    scored = bleu_and_influence("synthetic")
+    models = {name: name.rsplit("-", 2)[0] for name in scored}
+    assert len(set(models.values())) == 2
+    needed = {"same group": [], "different group": []}
+    for a, b in combinations(scored, 2):
+        error = np.sqrt(np.sum((scored[a][1] - scored[b][1]) ** 2))
+        needed["same group" if models[a] == models[b] else "different group"].append(Z * error)
+    for subset, values in needed.items():
+        row = reference("thresholds", dataset="wmt10-synthetic", test_set="whole", subset=subset)
+        assert int(row["n_all"]) == len(values)
+        assert float(row["critical_difference"]) == pytest.approx(np.exp(np.median(np.log(values))), rel=1e-4)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pairsig.core import random_streams
 from pairsig.core.definitions import Test
-from pairsig.core.engine import Progress, Resampling, check_time
+from pairsig.core.engine import Progress, Resampling, check_time, score
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import gradient
 from pairsig.io.choices import check_level
@@ -170,8 +170,10 @@ class _Data:
         t, difference, error = self.statistics(np.zeros((1, self.values.shape[1])))
         return float(t[0]), float(difference[0]), float(error[0])
 
-    def statistics(self, swapped: Floats) -> tuple[Floats, Floats, Floats]:
+    def statistics(self, swapped: Floats, first: int = 0) -> tuple[Floats, Floats, Floats]:
         """t, by how much A is better than B, and the standard error of that, after the swaps (shuffles × units).
+
+        `first` is the number of the first shuffle, for messages.
 
         With gradients ∇ at the totals T of either system, the influence of a unit with counts x is u = ∇f(T)·x, and the
         standard error is sqrt(Σ (uᴬ − uᴮ)² − (Σ (uᴬ − uᴮ))² / n).
@@ -179,6 +181,8 @@ class _Data:
         a, b = self.values
         moved = swapped @ (b - a)
         totals = a.sum(axis=0) + moved, b.sum(axis=0) - moved
+        scores = [self._scores(own, name, first) for own, name in zip(totals, "ab", strict=True)]
+        difference = scores[0] - scores[1]
         slopes = [self._slopes(own, largest) for own, largest in zip(totals, self.largest, strict=True)]
         kept = slopes[0] @ a.T - slopes[1] @ b.T
         turned = slopes[0] @ b.T - slopes[1] @ a.T
@@ -188,7 +192,6 @@ class _Data:
         squares = np.einsum("su,su->s", kept, kept) - sums**2 / kept.shape[1]
         error = np.sqrt(np.maximum(squares, 0.0))
         error[error <= _FLAT * sizes * math.sqrt(kept.shape[1])] = 0.0
-        difference = self._scores(totals[0]) - self._scores(totals[1])
         difference[np.abs(difference) <= self.band] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(difference == 0, 0.0, difference / error)
@@ -200,15 +203,14 @@ class _Data:
         fractions = self.pair.scorer.fractions
         return self.pair.scorer.band if fractions is None else fractions.factor * self.pair.scorer.band
 
-    def _scores(self, totals: Floats) -> Floats:
+    def _scores(self, totals: Floats, system: str, first: int) -> Floats:
         fractions, metric = self.pair.scorer.fractions, self.pair.metric
         if fractions is not None:
             above, below = totals.T
-            score = np.divide(above, below, out=np.zeros_like(above), where=below != 0)
-            score[(below == 0) & (above != 0)] = float(fractions.over_nothing)
-            return np.asarray(fractions.factor * score)
-        score = metric.score(totals)
-        return np.asarray(score if metric.higher_is_better else -score)
+            ratio = np.divide(above, below, out=np.zeros_like(above), where=below != 0)
+            ratio[(below == 0) & (above != 0)] = float(fractions.over_nothing)
+            return np.asarray(fractions.factor * ratio)
+        return score(totals, metric, lambda at: f"system {system} after shuffle {first + at[0]}")
 
     def _slopes(self, totals: Floats, largest: Floats) -> Floats:
         """The gradient of the score at totals (shuffles × columns)."""
@@ -242,7 +244,8 @@ def _counted(
 
     def work(first: int) -> tuple[int, int]:
         n = min(rows, resamples.stop - first)
-        t = order * data.statistics(random_streams.swaps(resampling.seed, first, n, n_units).astype(np.float64))[0]
+        swaps = random_streams.swaps(resampling.seed, first, n, n_units).astype(np.float64)
+        t = order * data.statistics(swaps, first)[0]
         if null is not None:
             null[first - resamples.start : first - resamples.start + n] = np.abs(t)
         greater = equal = np.zeros(n, dtype=bool)
