@@ -111,6 +111,13 @@ def add_rows(project: Path, **rows: str) -> None:
         path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
 
 
+def use_own_sheets(project: Path) -> None:
+    """Let every run of a project read the sheets of the worked examples, as with `config/own.yaml`."""
+    own = re.search(r"^own_sheets:\n(  .*\n)+", (project / "config/own.yaml").read_text(encoding="utf-8"), re.MULTILINE)
+    config = project / "config/config.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("own_sheets: {}\n", own[0]), encoding="utf-8")
+
+
 def own_environment(project: Path) -> None:
     """Give a project the Makefile, and our environment as if it had set it up, packages of base models included."""
     for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-retrain.lock"):
@@ -151,7 +158,7 @@ def sheets_read_once(monkeypatch):
     """Read a sheet of the study once per content; what is checked between sheets is checked every time."""
     from study.sheets import files
 
-    read = _READ.setdefault("read", files.read)
+    read = _READ.setdefault("read", files.read_file)
 
     def once(path, of):
         try:
@@ -162,7 +169,7 @@ def sheets_read_once(monkeypatch):
             _READ[key] = read(path, of)
         return _READ[key]
 
-    monkeypatch.setattr(files, "read", once)
+    monkeypatch.setattr(files, "read_file", once)
 
 
 _READ: dict[object, object] = {}

@@ -151,8 +151,8 @@ class TestStart:
         program = "pairsig" if command in LIBRARY else "python -m study"
         assert out.startswith(f"usage: {program} {command} ")
         assert ("--output" in out) == (
-            command not in {"test", "rank", "plan", "metrics", "train"}
-        )  # the first four print, `train` has --model
+            command not in {"test", "rank", "plan", "metrics", "train", "sheets"}
+        )  # the first four print, `train` has --model, `sheets` fills in pages
 
     def test_all_commands_are_listed_in_groups(self, capsys):
         with pytest.raises(SystemExit):

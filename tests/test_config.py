@@ -277,9 +277,9 @@ def test_yaml_holds_text(tmp_path):
     path = tmp_path / "base_models.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="line 4, base model a-b, key threads: found '010'"):
-        files.read(str(path), CLASSES["base_models"])
+        files.read([str(path)], CLASSES["base_models"])
     path.write_text(text.replace("010", "10"), encoding="utf-8")
-    (row,) = files.read(str(path), CLASSES["base_models"]).rows
+    (row,) = files.read([str(path)], CLASSES["base_models"]).rows
     assert (row.include, row.threads, row.train, row.predict, row.note) == ("no", 10, "one\ntwo", "one; two", "")
     assert (row.sizes, row.needs, row.members) == ({"full": 2, "half": 1}, ("java", "jar:x"), ())
     assert row.needed("jar") == ["x"]

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from conftest import add_rows, own_code, own_environment, own_statistics, worked_example
+from conftest import add_rows, own_code, own_environment, own_statistics, use_own_sheets, worked_example
 from pairsig.core import statistics
 from pairsig.io import tables
 from pairsig.io.errors import InputError
@@ -26,14 +26,20 @@ from study import sheets
 from study.sheets import synthetic
 from study.training.training_sets import SIZES, size_of
 
-SHEETS = {"datasets": "datasets.tsv", "training_sets": "training_sets.yaml", "base_models": "base_models.yaml"}
+SHEETS = {
+    "datasets": "example/datasets.tsv",
+    "systems": "example/systems.tsv",
+    "training_sets": "example/training_sets.yaml",
+    "base_models": "example/base_models.yaml",
+}
+"""The user's own sheets of the worked example."""
 
 
 @pytest.fixture
 def example(project):
-    """The project with the rows of the worked example in its sheets."""
-    rows, command, promised = worked_example("Your own base model")
-    add_rows(project, **dict(zip(("base_models", "training_sets", "datasets"), rows, strict=True)))
+    """The project with the sheets of the worked example."""
+    _, command, promised = worked_example("Your own base model")
+    use_own_sheets(project)
     return project, command, promised
 
 
@@ -47,6 +53,7 @@ def planned(example, monkeypatch, sheets_read_once):
             "tests": {"bootstrap": {"method": "shifted", "alternative": "observed"}},
             "retrain": True,
             "datasets": ["example-alignment"],
+            "own_sheets": {name: f"config/{path}" for name, path in SHEETS.items()},
         } | changes
         sheets.check_config(config)
         return sheets.read(config)
@@ -100,6 +107,8 @@ def test_make_retrain(example):
 
 def edit(project, sheet, old, new):
     path = project / "config" / SHEETS[sheet]
+    if old not in path.read_text(encoding="utf-8"):
+        path = project / "config" / path.name  # a sheet of the study
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(new.join(text.rsplit(old, 1)), encoding="utf-8")
@@ -364,10 +373,10 @@ def test_a_given_model_is_trained_once_on_the_whole(planned):
     assert "dice-given-full-2" in names
     assert "joint-hmm-whole-1" not in names
     fragments = dict(word.split("=", 1) for word in study.datasets["example-alignment"].provenance if "=" in word)
-    assert fragments["training_set"] == "example-parallel, example-given"
+    assert fragments["training_set"] == "example-given, example-parallel"
     assert fragments["given"] == "example-given: joint-hmm=example-parallel"
     assert fragments["resampled"].startswith(
-        "example-parallel: full=4 quarter=4 (scale 1, seed 2012); example-given: full=2"
+        "example-given: full=2 (scale 1, seed 2012); example-parallel: full=4 quarter=4"
     )
     assert {"base_model dice", "base_model dice-given", "base_model joint-hmm"} <= set(fragments)
 
@@ -388,13 +397,13 @@ def test_missing_requirements_of_a_base_model_are_reported(planned):
     ("sheet", "old", "new", "message"),
     [
         ("training_sets", "[config/example/parallel.en+", "[config/example/paralel.en+",
-         r"config/training_sets.yaml, line \d+, training set example-parallel, key files: found "
+         r"config/example/training_sets.yaml, line \d+, training set example-parallel, key files: found "
          r"config/example/paralel.en, which is missing, expected a file; did you mean config/example/parallel.en\?"),
         ("datasets", "parallel-test.wa", "parallel-test.aw",
-         r"config/datasets.tsv, line \d+, column text: found config/example/parallel-test.aw, which is missing, "
+         r"example/datasets.tsv, line \d+, column text: found config/example/parallel-test.aw, which is missing, "
          r"expected a file; did you mean config/example/parallel-test.\w+\?"),
         ("base_models", "dice-train.awk", "dice-trian.awk",
-         r"config/base_models.yaml, line \d+, base model dice, key train: found config/example/dice-trian.awk, which "
+         r"example/base_models.yaml, line \d+, base model dice, key train: found config/example/dice-trian.awk, which "
          r"is missing, expected a file; did you mean config/example/dice-train.awk\?"),
         ("base_models", "predict: awk", "predict: cd /; no-such-program", None),
         ("base_models", "predict: awk", "predict: X=1 no-such-program",

@@ -5,9 +5,10 @@ import zipfile
 
 import pandas as pd
 import pytest
+import yaml
 
 import simulate
-from conftest import add_rows, own_code, worked_example
+from conftest import own_code, worked_example
 from pairsig.core import statistics
 from pairsig.io import tables
 from running import ROOT, jobs, run, snakemake
@@ -76,11 +77,20 @@ def test_a_mistake_in_a_sheet_stops_before_any_job(project):
 
 @pytest.fixture
 def example(project):
-    """The project with the rows of the worked example in its sheets, the command that runs it, what it promises."""
-    (datasets, systems), command, promised = worked_example("Your own systems")
-    add_rows(project, datasets=datasets, systems=systems)
+    """The project, the command that runs the worked example, what it promises."""
+    _, command, promised = worked_example("Your own systems")
     assert len(promised) == 2
     return project, command, promised
+
+
+@pytest.mark.parametrize("heading", ["Your own systems", "Your own base model"])
+def test_the_rows_of_the_worked_examples_are_in_the_sheets_that_they_name(heading):
+    blocks, command, _ = worked_example(heading)
+    named = yaml.safe_load((ROOT / "config/own.yaml").read_text(encoding="utf-8"))["own_sheets"].values()
+    sheets = "".join((ROOT / path).read_text(encoding="utf-8") for path in named)
+    assert "--configfile config/own.yaml" in command
+    for block in blocks:
+        assert set(block.splitlines()) <= set(sheets.splitlines())
 
 
 @pytest.mark.slow
@@ -190,11 +200,25 @@ def test_a_small_study_from_end_to_end(small):
     assert {path: path.read_bytes() for path in tested} == tested
 
 
+def test_scores_in_a_table_are_counted_and_compared(project):
+    """Without a corpus, without outputs and without figures; the sums are those of the lines."""
+    wanted = ("results/statistics/example-scores.parquet", "--configfile", "config/own.yaml")
+    snakemake(*wanted, "--config", "datasets=[example-scores]", cwd=project)
+    made = statistics.read(project / wanted[0])
+    assert made.systems == ("baseline", "tuned", "other")
+    lines = (project / "config/example/scores.tsv").read_text(encoding="utf-8").splitlines()
+    right = [sum(line.startswith(f"{name}\t") and line.endswith("\t1") for line in lines) for name in made.systems]
+    assert made.counts.sum(axis=1).tolist() == [[number, 40] for number in right]
+    planned = jobs(snakemake("--dry-run", *wanted[1:], "--config", "datasets=[example-scores]", cwd=project))
+    assert planned == {"compare": 1, "page": 1, "all": 1, "total": 3}
+
+
 @pytest.mark.parametrize(
     ("chosen", "own"), [("[example]", True), pytest.param("[example, realsumm]", False, marks=pytest.mark.slow)]
 )
 def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(example, chosen, own):
-    printed = snakemake("--dry-run", "--config", f"datasets={chosen}", cwd=example[0])
+    own_sheets = ("--configfile", "config/own.yaml", "--config", f"datasets={chosen}")
+    printed = snakemake("--dry-run", *own_sheets, cwd=example[0])
     planned = jobs(printed)
     assert ("page" in planned) == own
     assert planned.keys().isdisjoint({"site", "findings", "race", "leaderboards", "check"}) == own

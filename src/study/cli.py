@@ -129,8 +129,13 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_count)
-    p.add_argument("files", nargs="+", metavar="FILE", help="published outcomes of a benchmark, with all systems")
-    p.add_argument("--reader", required=True, help="llmbar, mmlu_pro, livebench, bfcl, scores or values")
+    p.add_argument("files", nargs="+", metavar="FILE", help="outcomes or scores of all systems, or one file per system")
+    p.add_argument("--reader", required=True, help="llmbar, mmlu_pro, livebench, bfcl, scores, values or table")
+    p.add_argument("--metric", default="mean", help="for the reader table, the metric to count for; default: mean")
+    of_file = "for the reader table, of the system in a file; repeated for each file"
+    p.add_argument("--system", action="append", default=[], help=f"name {of_file}")
+    p.add_argument("--group", action="append", default=[], help=f"group {of_file}")
+    p.add_argument("--kind", action="append", default=[], help=f"kind {of_file}")
     p.add_argument("--option", **_PAIRS, help="option of the reader")
     p.add_argument("--dataset", required=True)
     p.add_argument("--provenance", **_PAIRS, help="information to store with the statistics")
@@ -173,8 +178,8 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--comparisons", nargs="+", type=Path, required=True, help=whole)
     p.add_argument("--test-sets", nargs="*", type=Path, default=[], help="comparisons made by resize")
     p.add_argument("--calibrated", type=Path, required=True, help="pairs written by calibrate")
-    p.add_argument("--datasets", type=Path, required=True, help="sheet of datasets")
-    p.add_argument("--corpora", type=Path, required=True, help="sheet of corpora")
+    p.add_argument("--datasets", nargs="+", type=Path, required=True, help="sheet of datasets")
+    p.add_argument("--corpora", nargs="+", type=Path, required=True, help="sheet of corpora")
     p.add_argument("--figures", nargs="*", type=Path, default=[], metavar="SVG", help="figures made by plot")
     p.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="folder to create or replace")
 
@@ -224,7 +229,8 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
                 files["help"] = "file of statistics and the metric to use"
                 p.add_argument(option, default=[], **files) if place else p.add_argument(key, **files)
             case Rows():
-                p.add_argument(option, type=Path, required=not source.optional, help=f"table {source.name}")
+                several = {"nargs": "+"} if source.is_sheet else {}
+                p.add_argument(option, type=Path, required=not source.optional, help=f"table {source.name}", **several)
             case Setting():
                 p.add_argument(option, type=source.type, help=source.about, nargs="+" if source.several else None)
             case _:
@@ -361,17 +367,17 @@ def _resize(arguments: argparse.Namespace) -> None:
 
 
 def _count(arguments: argparse.Namespace) -> None:
-    """Convert the published outcomes of a benchmark to statistics."""
+    """Convert the outcomes or scores of all systems to statistics."""
     from pairsig.core import statistics
-    from study.corpora import outcomes
+    from study.corpora import outcomes, scores
 
-    found = outcomes.read(
-        arguments.reader,
-        arguments.files,
-        console.pairs(arguments.option),
-        dataset=arguments.dataset,
-        provenance=console.pairs(arguments.provenance),
-    )
+    options, provenance = console.pairs(arguments.option), console.pairs(arguments.provenance)
+    about: dict[str, Any] = {"dataset": arguments.dataset, "provenance": provenance}
+    if arguments.reader == "table":
+        about |= {"systems": arguments.system, "groups": arguments.group, "kinds": arguments.kind}
+        found = scores.read(arguments.files, options, metric=arguments.metric, **about)
+    else:
+        found = outcomes.read(arguments.reader, arguments.files, options, **about)
     for omission in found.omissions:
         console.warn(f"dataset {found.dataset}: system {omission.system} is left out: {omission}")
     for first, second in found.duplicates():
@@ -416,7 +422,7 @@ def _analyse(record: Analysis, arguments: argparse.Namespace) -> None:
             continue
         if isinstance(source, Rows):
             declared = analysis.table(source.name) if isinstance(source.table, str) else source.table
-            value = tables.read(value, declared)
+            value = analysis.read_sheet(value, declared) if source.is_sheet else tables.read(value, declared)
         elif not isinstance(source, Setting):
             value = source.read(value)
         taken[key] = value
@@ -560,8 +566,8 @@ def _site(arguments: argparse.Namespace) -> None:
         comparisons=arguments.comparisons,
         test_sets=arguments.test_sets,
         calibrated=analysis.read(arguments.calibrated, "calibrated"),
-        datasets=analysis.read(arguments.datasets, columns.DATASETS),
-        corpora=analysis.read(arguments.corpora, columns.CORPORA),
+        datasets=analysis.read_sheet(arguments.datasets, columns.DATASETS),
+        corpora=analysis.read_sheet(arguments.corpora, columns.CORPORA),
         figures=arguments.figures,
     )
     site.replace(run, arguments.output)

@@ -67,10 +67,19 @@ for name in TOGETHER:
 if ALONE:
 
     ruleorder: plot_figure > plot
-    ruleorder: plot_dataset > plot_datasets
     ruleorder: tabulate_one > tabulate
 
 else:
 
     ruleorder: plot > plot_figure
+    ruleorder: tabulate > tabulate_one
+
+
+# Without figures of datasets, there is no job for all of them.
+if DATASET_FIGURES and ALONE:
+
+    ruleorder: plot_dataset > plot_datasets
+
+elif DATASET_FIGURES:
+
     ruleorder: plot_datasets > plot_dataset

@@ -46,8 +46,8 @@ rule site:
             test=TESTS[0],
         ),
         calibrated="results/calibrated.parquet",
-        datasets=config["sheets"]["datasets"],
-        corpora=config["sheets"]["corpora"],
+        datasets=jobs.sheet("datasets"),
+        corpora=jobs.sheet("corpora"),
         figures=[jobs.picture(figure) for figure in STUDY_FIGURES],
         dataset_figures=[
             jobs.picture(*one) for one in DATASET_FIGURES if one[2] == TESTS[0]

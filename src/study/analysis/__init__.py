@@ -6,6 +6,7 @@ figures, and the record `ANALYSIS`. `NAMES` lists these modules; the others serv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -71,6 +72,27 @@ def known() -> tuple[Table, ...]:
     from study.tables.columns import OVERLAPS, SHEETS
 
     return (*TABLES, OVERLAPS, *SHEETS, *(output.table for output in outputs().values()))
+
+
+def read_sheet(paths: Sequence[Path], declared: Table) -> pd.DataFrame:
+    """Read the columns of a sheet that are declared; it may be in several files, see `row_place`."""
+    import pandas as pd
+
+    from pairsig.io import tables
+
+    parts = {str(path): tables.read(path, declared) for path in paths}
+    sheet = pd.concat(parts.values(), ignore_index=True)
+    sheet.attrs = {"source": " and ".join(parts), "n_rows": {path: len(part) for path, part in parts.items()}}
+    return sheet
+
+
+def row_place(sheet: pd.DataFrame, index: int, name: str) -> str:
+    """Describe the place of a row in the files of a sheet; a sheet that is in no file has a name."""
+    for path, n_rows in sheet.attrs.get("n_rows", {}).items():
+        if index < n_rows:
+            return f"{path}, line {index + 2}"
+        index -= n_rows
+    return f"{sheet.attrs.get('source', name)}, line {index + 2}"
 
 
 def read(path: Path, declared: Table | str | None = None) -> pd.DataFrame:

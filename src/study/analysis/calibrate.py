@@ -16,7 +16,7 @@ from pairsig.io import columns, console
 from pairsig.io.columns import Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis import expected, over_systems
+from study.analysis import expected, over_systems, row_place
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import WINDOW, by_test_set, of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
@@ -202,11 +202,10 @@ Key = tuple[str, ...]
 def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, str], list[tuple[Key, Key]]]:
     """Find the ordered pairs of test sets of each calibration and distance."""
     found: dict[tuple[str, str], list[tuple[Key, Key]]] = {}
-    taken: dict[tuple[str, Key, Key], int] = {}
-    source = sheet.attrs.get("source", CALIBRATIONS.name)
+    taken: dict[tuple[str, Key, Key], str] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
-        line, name = index + 2, str(row.calibration)
-        sides, where = [], f"{source}, line {line}"
+        name = str(row.calibration)
+        sides, where = [], row_place(sheet, index, CALIBRATIONS.name)
         for dataset, test_set in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
             sides.append([key for key in test_sets if matches(key[0], dataset) and matches(key[1], test_set)])
             if not sides[-1]:
@@ -216,7 +215,7 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
             if cell == SAME:
                 both = [(on, against) for on, against in both if on[place] == against[place]]
-        new = [(on, against) for on, against in both if taken.setdefault((name, on, against), line) == line]
+        new = [(on, against) for on, against in both if taken.setdefault((name, on, against), where) == where]
         # Patterns may match no pairs if only some datasets are run; plain names must match.
         if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
             if not both:
@@ -226,7 +225,7 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
                 )
             on, against = both[0]
             again = f"{on[0]} {on[1]} and {against[0]} {against[1]} again"
-            raise InputError(f"{where}: found {again}, expected them once: they are in line {taken[name, on, against]}")
+            raise InputError(f"{where}: found {again}, expected them once: they are in {taken[name, on, against]}")
         if new:
             found.setdefault((name, str(row.distance)), []).extend(new)
     return found
@@ -437,13 +436,14 @@ def _with_pairs(
     comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None, population: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     """Measure how often the better system on one test set is also better on another, by p-value."""
-    datasets, source = set(comparisons["dataset"]), sheet.attrs["source"]
+    datasets = set(comparisons["dataset"])
     run = sheet[["on_dataset", "against_dataset"]].map(
         lambda patterns: any(matches(dataset, patterns) for dataset in datasets)
     )
     for index in sheet.index[~run.all(axis=1)]:
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
-        console.warn(f"{source}, line {index + 2}: found no comparisons of dataset {dataset}, skipped this line")
+        where = row_place(sheet, index, CALIBRATIONS.name)
+        console.warn(f"{where}: found no comparisons of dataset {dataset}, skipped this line")
     sheet = sheet[run.all(axis=1)]
     found, paper = calibrate(comparisons, sheet), None
     if published is not None:

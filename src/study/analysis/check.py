@@ -13,6 +13,7 @@ import pandas as pd
 from pairsig.io.columns import Column, Table
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
+from study.analysis import row_place
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
@@ -169,8 +170,9 @@ def check(
     if run_time is not None:
         kinds["faster"] = partial(_faster, run_time), partial(_bound, upper=False)
         kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
-    found, source = [], published.attrs.get("source", PUBLISHED.name)
-    for line, row in enumerate(published.to_dict("records"), start=2):
+    found = []
+    for index, row in enumerate(published.to_dict("records")):
+        where = row_place(published, index, PUBLISHED.name)
         stated = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
         kind, *address = stated.split(":")
         ours = None
@@ -180,13 +182,13 @@ def check(
                 ours = find(*address)
             except (TypeError, ValueError):  # a wrong number of parts, or a range that is not two numbers
                 raise InputError(
-                    f"{source}, line {line}: found the address {stated}, expected one of the form "
+                    f"{where}: found the address {stated}, expected one of the form "
                     "threshold:DATASET:SUBSET or share:CALIBRATION:DISTANCE:P_LOW-P_HIGH"
                 ) from None
         for column in ("published", *(["n_segments"] if kind == "threshold" else [])) if ours is not None else ():
             number = pd.to_numeric(row[column], errors="coerce")
             if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
-                raise InputError(f"{source}, line {line}: found {column} {row[column]}, expected a number above 0")
+                raise InputError(f"{where}: found {column} {row[column]}, expected a number above 0")
         reason = "" if pd.isna(row.get("why")) else str(row.get("why", "") or "")
         beside = {} if ours is None else compare(row, ours)
         if ours is None or reason:

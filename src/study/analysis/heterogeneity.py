@@ -16,7 +16,7 @@ from pairsig.io.columns import FAMILY_HETEROGENEITY, METRIC, Column, Table, coun
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis import over_systems
+from study.analysis import over_systems, row_place
 from study.analysis.over_systems import Floats
 from study.analysis.record import Analysis, Data, Figure, Output, Rows
 from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
@@ -236,10 +236,10 @@ def _cells(
     test_sets: Sequence[_TestSet], sheet: pd.DataFrame
 ) -> dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]]:
     """Find the pairs of test sets of each family and metric."""
-    source = sheet.attrs.get("source", FAMILIES.name)
     found: dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]] = {}
-    taken: dict[tuple[str, str, str], int] = {}
+    taken: dict[tuple[str, str, str], str] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
+        where = row_place(sheet, index, FAMILIES.name)
         own: dict[tuple[str, ...], _TestSet] = {}
         for one in test_sets:
             if matches(one.dataset, row.dataset) and matches(one.label, row.test_set):
@@ -253,9 +253,9 @@ def _cells(
                 continue
             key = (str(row.family), one.name, other.name)
             if key in taken:
-                again = f"found {one.name} and {other.name} again, expected them once: they are in line {taken[key]}"
-                raise InputError(f"{source}, line {index + 2}: {again}")
-            taken[key] = index + 2
+                again = f"found {one.name} and {other.name} again, expected them once: they are in {taken[key]}"
+                raise InputError(f"{where}: {again}")
+            taken[key] = where
             found.setdefault((str(row.family), one.metric), []).append((one, other))
     return found
 

@@ -80,6 +80,11 @@ class Rows:
     optional: bool = False  # whether the command works without it
 
     @property
+    def is_sheet(self) -> bool:
+        """Whether it is a sheet, which may be in several files."""
+        return not isinstance(self.table, str) and not self.path
+
+    @property
     def name(self) -> str:
         """Name of the table."""
         return self.table if isinstance(self.table, str) else self.table.name

@@ -6,7 +6,7 @@ result contains one object per job, with complete paths and with options as the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -18,8 +18,9 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, quoted
 from study.sheets import checks, embedded, files, models, synthetic
 from study.sheets.config import check_config as check_config
+from study.sheets.config import sheet_paths
 from study.sheets.messages import sentence
-from study.sheets.models import BENCHMARK, CLASSES, DatasetRow, Row, Sheets, SystemRow, option_words, text
+from study.sheets.models import CLASSES, TABLE, DatasetRow, Row, Sheets, SystemRow, option_words, text
 
 SHEETS = tuple(CLASSES)
 STATISTICS = embedded.STATISTICS
@@ -34,15 +35,15 @@ class Dataset:
 
     metric: str  # of its comparisons
     study: str  # natural, synthetic or benchmark
-    source: str  # of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool
+    source: str  # of its statistics: embedded, derived, counted (from outcomes or tables) or pool
     statistics: str  # the file
     selected: bool  # whether it is part of this run
     own: bool  # whether its files, or those of all members of a pool, belong to no corpus: data of the user
     trained: bool  # whether its systems are retrained base models
-    systems: tuple[str, ...]  # their names; empty for a benchmark, whose outcomes contain them
-    outcomes: tuple[str, ...]  # files of a benchmark
+    systems: tuple[str, ...]  # names of those whose outputs are counted one by one
+    outcomes: tuple[str, ...]  # files of a benchmark, or tables of scores or counts
     corpora: tuple[str, ...]  # the corpus of its files, or none
-    counting: tuple[str, ...]  # other options of `python -m study count` for a benchmark
+    counting: tuple[str, ...]  # other options of `python -m study count` for them
     pool: tuple[str, ...]  # datasets that it pools
     test_sets: tuple[str, ...]  # options of `python -m study resize`
     figures: tuple[str, ...]  # those that are drawn for several datasets
@@ -80,7 +81,7 @@ class Study(synthetic.Synthetic):
 
 def read(config: Mapping[str, Any]) -> Study:
     """Read the sheets of a checked config, and check them row by row and against each other."""
-    by_name: dict[str, Any] = {name: files.read(str(config["sheets"][name]), of) for name, of in CLASSES.items()}
+    by_name: dict[str, Any] = {name: files.read(sheet_paths(config, name), of) for name, of in CLASSES.items()}
     sheets = Sheets(**by_name)
     checks.check(sheets)
     plan = _Plan(sheets, config)
@@ -117,8 +118,9 @@ class _Plan:
     def _source(self, row: DatasetRow) -> str:
         if row.pool:
             return "pool"
-        if row.study == BENCHMARK:
-            is_embedded = self.config["source"] == "embedded" and embedded.path(row.dataset).is_file()
+        if row.counted:
+            may_be = self.config["source"] == "embedded" and row.corpus
+            is_embedded = may_be and embedded.path(row.dataset).is_file()
             return "embedded" if is_embedded else "counted"
         if row.study == "synthetic":
             derived = self.config["retrain"] is not False
@@ -132,7 +134,7 @@ class _Plan:
         missing = {}
         for row in self.sheets.datasets.rows if self.config["datasets"] == "all" else ():
             sums = Path(self.made.data_dir, row.corpus, "SHA256SUMS")
-            if self.sources[row.dataset] == "counted" and not sums.is_file():
+            if self.sources[row.dataset] == "counted" and row.corpus and not sums.is_file():
                 missing[row.dataset] = f"its statistics are counted from data_dir, where {sums} is missing"
         return missing
 
@@ -140,15 +142,28 @@ class _Plan:
     def selected(self) -> set[str]:
         """The datasets of the run; `all` excludes retrained ones that are neither embedded nor to be retrained."""
         known, chosen = self.sheets.datasets.named, self.config["datasets"]
+        if chosen == "own":
+            return set(self._own_datasets())
         if chosen != "all":
             for name in chosen:
                 if name not in known:
-                    expected = f"'all' or names in the sheet of datasets{near(name, known)}"
+                    expected = f"'all', 'own' or names in the sheet of datasets{near(name, known)}"
                     raise InputError(sentence("config: datasets", quoted(name), expected))
             return set(chosen)
         retrained = {name for name, row in known.items() if row.study == "synthetic"}
         absent = {name for name in retrained if not embedded.path(name).is_file()}
         return known.keys() - self.missing.keys() - {name for name in absent if self.sources[name] == "embedded"}
+
+    def _own_datasets(self) -> list[str]:
+        """The datasets in the user's own sheet."""
+        path = self.config["own_sheets"].get("datasets")
+        names = [row.dataset for row in self.sheets.datasets.rows if row.sheet == path]
+        if not names:
+            expected = (
+                "a row in own_sheets.datasets, the path of your own sheet of datasets (config/own.yaml has an example)"
+            )
+            raise InputError(sentence("config: datasets", quoted("own"), expected))
+        return names
 
     @cached_property
     def needed(self) -> set[str]:
@@ -164,8 +179,8 @@ class _Plan:
         corpus = self.sheets.corpora.named.get(row.corpus)
         reader = ["--reader", row.reader] if row.reader else []
         command = ["pairsig extract OUTPUT --reference", text(row.reference) or "REFERENCE", "--metric", row.metric]
-        if row.study == BENCHMARK:
-            command = ["python -m study count", text(row.text)]
+        if row.counted:
+            command = ["python -m study count", text(row.text) or "OUTPUT"]
         description: Mapping[str, str] = {
             "task": row.task,
             "corpus": row.corpus,
@@ -173,7 +188,7 @@ class _Plan:
             "metric": row.metric,
             "note": row.note,
             "command": " ".join([*command, *reader, *option_words("--option", row.options)]),
-            "test_set": " ".join([text(row.text), text(row.selection)]).strip() if row.study != BENCHMARK else "",
+            "test_set": " ".join([text(row.text), text(row.selection)]).strip() if not row.counted else "",
             "versions": _versions(),
             **self.made.provenance.get(row.dataset, {}),
         }
@@ -213,12 +228,18 @@ class _Plan:
     @cached_property
     def systems(self) -> dict[tuple[str, str], System]:
         """The systems to count, by dataset and name."""
-        included = [row for row in self.sheets.systems.rows if row.include == "yes"]
+        named = self.sheets.datasets.named
+        included = [row for row in self.included if not named[row.dataset].counted]
         systems = {(row.dataset, row.system): self._published(row) for row in included}
         for (dataset, name), system in self.predicted.items():
             if name not in self.kept.get(dataset, {}):
                 systems[dataset, name] = system
         return systems
+
+    @cached_property
+    def included(self) -> list[SystemRow]:
+        """The rows of systems that are not left out."""
+        return [row for row in self.sheets.systems.rows if row.include == "yes"]
 
     def _published(self, row: SystemRow) -> System:
         dataset = self.sheets.datasets.named[row.dataset]
@@ -243,7 +264,11 @@ class _Plan:
     @property
     def system_names(self) -> dict[str, list[str]]:
         """The names of all systems of each dataset that the sheets name."""
-        return {name: [*counted, *self.kept.get(name, {})] for name, counted in self.counted_names.items()}
+        names = {name: [*counted, *self.kept.get(name, {})] for name, counted in self.counted_names.items()}
+        for row in self.included:
+            if self.sheets.datasets.named[row.dataset].counted:
+                names[row.dataset].append(row.system)
+        return names
 
     @cached_property
     def trained(self) -> set[str]:
@@ -263,8 +288,8 @@ class _Plan:
             if row.dataset in self.needed:
                 self._check_files(row)
         derived = {name for name in self.needed if self.sources[name] == "derived"}
-        for system in self.sheets.systems.rows:
-            if system.dataset in derived and system.include == "yes":
+        for system in self.included:
+            if system.dataset in derived:
                 self._check_files_of(system)
         training_sets = self.sheets.training_sets.named
         for name in self.training_sets:
@@ -281,6 +306,8 @@ class _Plan:
         if self.sources[row.dataset] == "counted":
             for name in self._paths(row, row.text):
                 checks.check_file(row, "text", name)
+            for system in self._in_files(row):
+                checks.check_file(system, "output", *self._paths(row, [system.output]))
         if row.dataset in self.trained:
             for name in self.made.test_sets[row.dataset].read:
                 checks.check_file(row, "text", name)
@@ -299,9 +326,13 @@ class _Plan:
             for path in self._paths(dataset, names):
                 checks.check_file(owner, column, path.split("!")[0])
 
+    def _in_files(self, row: DatasetRow) -> list[SystemRow]:
+        """The systems of a dataset whose scores or counts are in files of their own."""
+        return [system for system in self.included if system.dataset == row.dataset] if row.counted else []
+
     def dataset(self, row: DatasetRow) -> Dataset:
         """Prepare a dataset for the rules."""
-        name, is_benchmark = row.dataset, row.study == BENCHMARK
+        name, in_files = row.dataset, self._in_files(row)
         is_embedded = self.sources[name] == "embedded"
         description = [f"{key}={value}" for key, value in self.provenance[name].items()]
         provenance = [*chain.from_iterable(("--provenance", word) for word in description)]
@@ -319,9 +350,9 @@ class _Plan:
             own=not any(self.sheets.datasets.named[member].corpus for member in row.pool or (name,)),
             trained=synthetic.tests_base_models(row),
             systems=tuple(self.counted_names[name]),
-            outcomes=self._paths(row, row.text) if is_benchmark else (),
+            outcomes=self._paths(row, row.text or (system.output for system in in_files)) if row.counted else (),
             corpora=row.corpora,
-            counting=("--reader", row.reader, *option_words("--option", row.options)),
+            counting=("--reader", row.reader, *option_words("--option", row.options), *_counting(row, in_files)),
             pool=row.pool,
             test_sets=tuple(f"--{key.replace('_', '-')}={value}" for key, value in row.test_sets.items()),
             figures=tuple(figure for figure in row.figures if not checks.FIGURES[figure].once),
@@ -330,6 +361,14 @@ class _Plan:
             onto=onto,
             provenance=tuple(provenance),
         )
+
+
+def _counting(row: DatasetRow, systems: Iterable[SystemRow]) -> Iterator[str]:
+    """List the options of `python -m study count` for a table: its metric, and what the sheets say of its systems."""
+    if row.reader == TABLE:
+        yield from ("--metric", row.metric)
+    for system in systems:
+        yield from ("--system", system.system, "--group", system.group, "--kind", system.kind)
 
 
 @cache

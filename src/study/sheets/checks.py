@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.util import find_spec
 from itertools import chain
-from typing import get_args
+from typing import Any, get_args
 
 from pairsig.io.choices import near, one_of, sort_options
 from pairsig.io.errors import InputError, listed, named, quoted
@@ -15,10 +15,11 @@ from pairsig.metrics.registry import METRICS
 from pairsig.readers import OUTPUTS
 from pairsig.readers.extraction import functions
 from study import analysis, corpora
-from study.corpora import outcomes
+from study.corpora import outcomes, scores
 from study.sheets import code, commands, synthetic
 from study.sheets.models import (
     BENCHMARK,
+    TABLE,
     BaseModelRow,
     DatasetRow,
     FamilyRow,
@@ -96,9 +97,10 @@ def _check_unique(sheet: Sheet[R]) -> None:
     first: dict[tuple[str, ...], R] = {}
     for row in sheet.rows:
         key = tuple(getattr(row, column) for column in row.key)
-        if first.setdefault(key, row) is not row:
+        if key in first:
             expected = f"it once: it is in {first[key].line} already"
             row.refuse(row.key[-1], f"{' '.join(map(named, key))} again", expected)
+        first[key] = row
 
 
 def _check_references(sheet: Sheet[R], sheets: Sheets) -> None:
@@ -129,10 +131,14 @@ def _check_dataset(row: DatasetRow) -> None:
     """Check that the metric and the reader of a dataset exist."""
     if row.metric not in METRICS:
         row.refuse("metric", quoted(row.metric), one_of(row.metric, METRICS))
-    readers = outcomes.READERS if row.study == BENCHMARK else OUTPUTS
+    readers = {"benchmark": (TABLE, *outcomes.READERS), "natural": (TABLE, *OUTPUTS), "synthetic": OUTPUTS}[row.study]
     if row.reader and row.reader not in readers:
         row.refuse("reader", quoted(row.reader), one_of(row.reader, readers))
-    if row.study == BENCHMARK:
+    if row.reader == TABLE:
+        for column in ("reference", "selection", "documents"):
+            if getattr(row, column):
+                row.refuse(column, quoted(text(getattr(row, column))), "nothing, since its reader is table")
+    elif row.study == BENCHMARK:
         for column in ("corpus", "reader", "text"):
             if not getattr(row, column):
                 row.refuse(column, "nothing", "one, since its study is benchmark")
@@ -178,9 +184,14 @@ def _check_figures(datasets: Sheet[DatasetRow]) -> None:
 
 def _check_options(sheets: Sheets) -> None:
     """Check that the reader, the metric and their options fit each other."""
-    readers = {}
+    readers: dict[str, tuple[str, Callable[..., Any]]] = {}
     for row in sheets.datasets.rows:
         if row.pool:
+            continue
+        if row.reader == TABLE:
+            with row.naming("options"):
+                scores.check(row.options)
+            readers[row.dataset] = TABLE, scores.no_options
             continue
         if row.study == BENCHMARK:
             with row.naming("options"):
@@ -195,6 +206,10 @@ def _check_options(sheets: Sheets) -> None:
         if system.dataset not in readers:
             kind = "pool" if sheets.datasets.named[system.dataset].pool else "benchmark"
             system.refuse("dataset", f"the {kind} {system.dataset}", "a dataset with files of its own")
+        if sheets.datasets.named[system.dataset].reader == TABLE and sheets.datasets.named[system.dataset].text:
+            system.refuse(
+                "dataset", f"{system.dataset}, whose column text has the scores of its systems", "another one"
+            )
         name, read = readers[system.dataset]
         with system.naming("options"):
             sort_options(system.options, f"reader {name}", read)
@@ -222,11 +237,16 @@ def check_systems(sheets: Sheets, systems: Mapping[str, Collection[str]], traine
     """
     for row in sheets.datasets.rows:
         number = len(systems[row.dataset])
-        if number < 2 and not row.pool and (row.study == "natural" or row.dataset in trained):
+        if (
+            number < 2
+            and not row.pool
+            and not (row.counted and row.text)
+            and (row.study == "natural" or row.dataset in trained)
+        ):
             where = "to train" if row.dataset in trained else f"in {sheets.systems.path}"
             few = f"{row.dataset} has {number} system{'s' * (number != 1)} {where}"
             row.refuse("dataset", few, "at least two")
-        members = {name: systems[name] for name in row.pool if sheets.datasets.named[name].study != BENCHMARK}
+        members = {name: systems[name] for name in row.pool if not sheets.datasets.named[name].counted}
         common = set.intersection(*map(set, members.values())) if members else set()
         if members and len(common) < 2:
             names = "; ".join(f"{name}: {listed(own)}" for name, own in members.items())
@@ -248,7 +268,7 @@ def _alike(members: Iterable[Collection[str]]) -> str:
 
 def _check_text(row: DatasetRow, sheets: Sheets) -> None:
     """Check that a dataset has text if base models are tested on it, and only then."""
-    if row.study == "natural" and row.text:
+    if row.study == "natural" and row.text and row.reader != TABLE:
         row.refuse("text", quoted(text(row.text)), "nothing, since its study is natural")
     if synthetic.tests_base_models(row):
         if not row.text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -150,9 +151,11 @@ def _test(name: str) -> Any:
     instead = _INSTEAD.get(name, "")
     fields: dict[str, Any] = {}
     if methods:
-        about = " or ".join(_METHODS[method] for method in methods) + instead
-        fields["method"] = Literal[methods], key(about, methods[0])
-        instead = ""
+        is_choice = all(test.method for test in undirected)
+        about = " or ".join(_METHODS.get(method, method) for method in methods) + instead
+        about += "; may be left out" * (not is_choice)
+        fields["method"] = Literal[methods], key(about, methods[0], ... if is_choice else None)
+        instead = "" if is_choice else instead
     fields["alternative"] = Literal[alternatives], key(_ALTERNATIVES + instead, alternatives[0])
     model = create_model(name, __base__=Block, **fields)
     return model, Field(None, description=f"the {' and the '.join(fields)}")
@@ -181,7 +184,13 @@ def _sheet(name: str) -> Any:
     return Annotated[FilePath, AfterValidator(_is_yaml)] if of.yaml else FilePath, key(about, path, path)
 
 
+def _own_sheet(name: str) -> Any:
+    annotation, field = _sheet(name)
+    return annotation, Field(None, description=field.description)
+
+
 Paths = create_model("Paths", __base__=Block, **{name: _sheet(name) for name in CLASSES})
+OwnPaths = create_model("OwnPaths", __base__=Block, **{name: _own_sheet(name) for name in CLASSES})
 
 
 class Config(Block):
@@ -214,9 +223,9 @@ class Config(Block):
     data_dir: FilePath = key(
         "the folder with the corpora, for `source: derived` and for retraining", "path/to/corpora", "data"
     )
-    datasets: Literal["all"] | Annotated[list[str], Distinct] = key(
-        "'all', or a list of names from datasets.tsv, each once; 'all' excludes synthetic datasets without embedded "
-        "statistics, unless retrain is true",
+    datasets: Literal["all", "own"] | Annotated[list[str], Distinct] = key(
+        "'all', 'own' (those in your own sheet of datasets), or a list of names from datasets.tsv, each once; 'all' "
+        "excludes synthetic datasets without embedded statistics, unless retrain is true",
         "[realsumm, hansards]", "all",
     )  # fmt: skip
     tests: Annotated[Tests, BeforeValidator(_some)] = Field(  # type: ignore[valid-type]
@@ -230,6 +239,11 @@ class Config(Block):
     thresholds: Thresholds = block(Thresholds, "how thresholds are estimated")
     montecarlo: MonteCarlo = block(MonteCarlo, "the settings of the second study")
     sheets: Paths = block(Paths, "the paths of the sheets")  # type: ignore[valid-type]
+    own_sheets: OwnPaths = Field(  # type: ignore[valid-type]
+        default_factory=OwnPaths,
+        description="the paths of your own sheets, under the same keys; their rows are added to those of `sheets`",
+        examples=["{datasets: own/datasets.tsv, systems: own/systems.tsv}"],
+    )
 
     @model_validator(mode="after")
     def _has_svg(self) -> Self:
@@ -249,6 +263,11 @@ def check_config(config: dict[str, Any]) -> None:
     for name in definitions.names(exact=True):
         if name in config["tests"]:
             config["tests"].pop(definitions.find(name).drawn.name, None)
+
+
+def sheet_paths(config: Mapping[str, Any], name: str) -> list[str]:
+    """The files of a sheet: that of the study, and that of the user, if there is one."""
+    return [block[name] for block in (config["sheets"], config["own_sheets"]) if name in block]
 
 
 def _message(error: ValidationError) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,13 @@ Cells = tuple[partial[str], dict[str, Any]]
 """The function that describes the place of a column, and the cells."""
 
 
-def read(path: str, of: type[R]) -> Sheet[R]:
-    """Read a sheet, and check its rows one by one."""
+def read(paths: Sequence[str], of: type[R]) -> Sheet[R]:
+    """Read a sheet, which may be in several files, and check its rows one by one."""
+    return Sheet(" or ".join(paths), tuple(chain.from_iterable(read_file(path, of) for path in paths)))
+
+
+def read_file(path: str, of: type[R]) -> list[R]:
+    """Read the rows of a file."""
     rows = []
     for place, cells in (_yaml if of.yaml else _table)(path, of):
         try:
@@ -34,7 +40,7 @@ def read(path: str, of: type[R]) -> Sheet[R]:
         except ValidationError as error:
             (column,), found, expected = explain(error, of)
             raise InputError(sentence(place(column), found, expected)) from None
-    return Sheet(path, tuple(rows))
+    return rows
 
 
 def _text(path: str) -> str:

@@ -12,6 +12,7 @@ from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
 from study.sheets import Dataset, Study, embedded
+from study.sheets.config import sheet_paths
 from study.sheets.models import BENCHMARK
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
@@ -50,6 +51,10 @@ class Jobs:
         """Whether the run contains no dataset of the study: then it makes pages of its own, not those of the study."""
         return all(one.own for one in self.datasets().values())
 
+    def sheet(self, name: str) -> list[str]:
+        """List the files of a sheet."""
+        return sheet_paths(self.config, name)
+
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
         tests = list(self.config["tests"])[: 1 if once else None]
@@ -80,7 +85,7 @@ class Jobs:
                     found[name] = [analysis.outputs()[source.name].file]
                 case Rows():
                     in_resources = str(embedded.STATISTICS.parent.parent / source.path)
-                    found[name] = [in_resources if source.path else self.config["sheets"][source.name]]
+                    found[name] = [in_resources] if source.path else self.sheet(source.name)
         return found
 
     def together(self, records: Mapping[str, Analysis]) -> tuple[list[str], list[str]]:

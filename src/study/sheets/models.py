@@ -166,6 +166,8 @@ CorpusName = Annotated[str, In("corpora")]
 DatasetName = Annotated[str, In("datasets")]
 BENCHMARK = "benchmark"
 """Value of `study` for datasets with published outcomes, all systems in one file."""
+TABLE = "table"
+"""Value of `reader` for tables of scores or counts."""
 Task = Literal["dependency", "constituency", "alignment", "mt"]
 YesNo = Literal["yes", "no"]
 Unit = Literal[
@@ -215,6 +217,11 @@ class Row(BaseModel):
         return self._place(column)
 
     @property
+    def sheet(self) -> str:
+        """The path of the sheet."""
+        return self.line.rpartition(", line ")[0]
+
+    @property
     def line(self) -> str:
         """The place of the row: the sheet, and the line where it begins."""
         return self._place("")
@@ -256,8 +263,8 @@ class DatasetRow(Row):
     metric: str = required("the metric for the comparisons; `pairsig metrics` lists them", "bleu")
     corpus: CorpusName = optional("the corpus of the files, from `corpora.tsv`; empty for your own files", "wmt24")
     reader: str = optional(
-        "how the files are read: text, alignment, trees, conllu, ...; for a benchmark llmbar, mmlu_pro, livebench, "
-        "bfcl, scores or values; empty for the default reader of the metric",
+        "how the files are read: text, alignment, trees, conllu, ...; table for scores or counts of segments; for a "
+        "benchmark llmbar, mmlu_pro, livebench, bfcl, scores or values; empty for the default reader of the metric",
         "text",
     )
     reference: Files = optional(
@@ -268,7 +275,8 @@ class DatasetRow(Row):
     )
     text: Files = optional(
         "for a synthetic dataset, the files with its segments as `[DOMAIN=]FILE`, separated by spaces; they are also "
-        "the reference if `reference` is empty; for a benchmark, the files with its outcomes",
+        "the reference if `reference` is empty; for a benchmark, the files with its outcomes; for the reader table, a "
+        "table of all systems, or one file per system",
         "craft-treebank/a.tree b.tree",
         (),
     )
@@ -312,6 +320,11 @@ class DatasetRow(Row):
         "natural",
         "natural",
     )
+
+    @property
+    def counted(self) -> bool:
+        """Whether its files contain scores or counts of systems, which are read all at once."""
+        return self.study == BENCHMARK or self.reader == TABLE
 
     @model_validator(mode="after")
     def _has_own_files_or_is_a_pool(self) -> Self:

@@ -79,20 +79,22 @@ Distance = Literal["iid", "halves", "near", "middle", "far"]
 Compared = Literal["all", "within datasets"]
 
 
-def _sheet(name: str, *key: str, others: tuple[str, ...] = (), **choices: tuple[str, ...]) -> Table:
+def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table:
     """The columns of a sheet that analyses and pages read, all of them text; `study.sheets.models` describes them."""
     about = f"column of the sheet {name}"
-    return Table(name, tuple(Column(one, str, about, choices=choices.get(one, ())) for one in (*key, *others)), key)
+    columns = [Column(column, str, about, choices=choices.get(column, ())) for column in names.split()]
+    return Table(name, tuple(columns), tuple(key.split()))
 
 
-CALIBRATIONS = _sheet(
-    "calibrations", "calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set",
-    distance=get_args(Distance),
-)  # fmt: skip
+_SIDES = "calibration distance on_dataset on_test_set against_dataset against_test_set"
+CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=get_args(Distance))
 FAMILIES = _sheet(
-    "families", "family", "dataset", "test_set", others=("about", "compared"), compared=get_args(Compared)
+    "families",
+    "family about dataset test_set compared",
+    key="family dataset test_set",
+    compared=get_args(Compared),
 )
-CORPORA = _sheet("corpora", "corpus", others=("url", "sha256", "licence", "citation"))
+CORPORA = _sheet("corpora", "corpus url sha256 licence citation", key="corpus")
 
 IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
 """The `measured` cell of `claims` for the exponent of a test set with its segments in their given order."""
