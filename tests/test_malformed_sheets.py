@@ -122,7 +122,7 @@ def test_malformed_configs(plan, seed):
     part = spoilt
     while True:
         key = choice.choice([*part])
-        if not isinstance(part[key], dict) or choice.random() < 0.2:
+        if not isinstance(part[key], dict) or not part[key] or choice.random() < 0.2:
             break
         part = part[key]
     part[choice.choice([key, key, key, key, None, 1, "x" * 9000, ("a", 1)])] = choice.choice(VALUES)
@@ -153,7 +153,7 @@ STUDY = [
     "race --n-segments 250 500 --n-repeats 1 --output >seconds.tsv",
     "merge 1.tsv 2.tsv --output >out.tsv",
     "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-scaling >scaling.tsv --output >t.tsv",
-    "validate c.tsv sizes.tsv --overlay s=s --output >v.tsv",
+    "validate c.tsv sizes.tsv --output >v.tsv",
     "calibrate c.tsv sizes.tsv --sheet sheet.tsv --published published.tsv --table-1 >table-1.tsv --output >k.tsv",
     "check --published published.tsv --thresholds t.tsv --size-scaling scaling.tsv --calibration k.tsv"
     " --relative-error error.tsv --run-time seconds.tsv --output >r.tsv",
