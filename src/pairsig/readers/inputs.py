@@ -151,6 +151,7 @@ def read(
     Statistics of a test set: 2 systems, 2 segments
       systems: old, new
       correct: Σ correct / number of segments (higher is better, assumed)
+    - higher correct is better (assumed); --lower-is-better (lower_is_better=True) reverses it
     """
     if isinstance(data, Statistics):
         return data

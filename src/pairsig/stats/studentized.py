@@ -59,6 +59,7 @@ class StudentizedResult(TestResult):
 
     Examples
     --------
+    >>> from pairsig import randomization_test
     >>> result = randomization_test([1, 1, 1, 0] * 5, [0, 0, 1, 0] * 5, method="studentized", n_resamples=1000)
     >>> round(result.statistic / result.standard_error, 2)
     4.47
