@@ -102,7 +102,8 @@ def comparisons(
             "kind_a": kind[a], "kind_b": kind[b], "n_segments": n_segments, "score_a": truth[b] + gain,
             "score_b": truth[b], "gain": gain, "n_resamples": b_resamples, "n_greater": greater, "n_equal": 0,
             "pvalue": greater / b_resamples, "pvalue_low": 0.9 * p, "pvalue_high": 1.1 * p, "signature": SIGNATURE,
-            "correlation": correlation, "standard_error": se,
+            "correlation": correlation, "standard_error": se, "estimator": "plain", "pvalue_linear": nan,
+            "n_added": nan, "n_removed": nan, "pvalue_tilted": nan, "error_tilted": nan,
         }
     )  # fmt: skip
 
