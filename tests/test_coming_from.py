@@ -119,11 +119,13 @@ def test_sigfs_printed_p_has_the_formulas_denominator():
 def test_bikels_formula_is_ours_one_sided():
     """(nc + 1)/(nt + 1), nc counting the shuffles at least as far in the observed direction."""
     assert (
-        "| p-value | (#{δ' ≥ δ} + 1)/(b + 1), in the observed direction | the same with `--alternative observed`"
-        in PAGE
-    )
+        "| p-value | (#{δ' ≥ δ} + 1)/(b + 1), in the observed direction | the same in Python with "
+        '`alternative="observed", estimator="plain"`'
+    ) in PAGE
     a, b = np.loadtxt(DATA / "model1", dtype=int), np.loadtxt(DATA / "model2", dtype=int)
-    result = pairsig.randomization_test(a, b, metric="recall", alternative="observed", n_resamples=999)
+    result = pairsig.randomization_test(
+        a, b, metric="recall", alternative="observed", estimator="plain", n_resamples=999
+    )
     assert result.pvalue == (result.n_greater + result.n_equal + 1) / 1000
 
 
