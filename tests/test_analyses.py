@@ -40,7 +40,7 @@ SHEETS = {
         ["t", "998", "threshold", "1.1", "points", "300", "", "", "58", "47", "threshold:one:all", ""],
         ["c", "1000", "share", "90", "%", "", "", "", "", "58", "share:c:near:0.04-0.08", ""],
     ],
-    "families": [["f", name, "half:*", "simulated", "all"] for name in ("one", "two")],
+    "families": [["f", "simulated", name, "half:*", "all"] for name in ("one", "two")],
     "overlaps": [["one", "m0-0", "m0-1", "50.0", "0.5"]],
 }
 

@@ -530,7 +530,7 @@ def test_a_system_is_called_as_its_file_without_what_says_its_format(paths, name
 
 def test_an_option_goes_to_the_metrics_that_have_it(file, capsys):
     ref, x, y = (file(name, f"天地人和{last}\n" * 5) for name, last in (("ref", "大小"), ("x", "大小"), ("y", "小大")))
-    argv = ["test", x, y, "--reader", "text", "--reference", ref]
+    argv = ["test", x, y, "--reader", "text", "--reference", ref, "--text-as-is"]
     argv += ["--test", "randomization", "--n-resamples", "20", "--format", "json"]
 
     def found(*arguments):

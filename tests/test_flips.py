@@ -28,23 +28,34 @@ def inspect(folder, name, values, question="What is <b>{}</b>?"):
     return str(folder / f"{name}.json")
 
 
-@pytest.mark.parametrize("command", [["test", "--test", "exact"], ["gate", "--margin", "1%"]])
-def test_flips_of_a_log_in_both_directions_with_their_text(tmp_path, capsys, command):
+@pytest.mark.parametrize(
+    ("command", "baseline"),
+    [
+        (["test", "--test", "exact", "--baseline", "old"], "old"),
+        (["test", "--test", "exact"], "new"),
+        (["gate", "--margin", "1%"], "old"),
+    ],
+)
+def test_flips_of_a_log_in_both_directions_with_their_text(tmp_path, capsys, command, baseline):
+    """System A gains an item that it alone passes; B is the baseline, or the second system."""
     paths = [inspect(tmp_path, "old", "CCICI"), inspect(tmp_path, "new", "CIICC")]
     table, page = tmp_path / "flips.tsv", tmp_path / "report.html"
     html = ["--html", str(page)] if command[0] == "test" else []
     assert cli.main([*command, *paths, "--flips", str(table), *html]) in (0, 3), capsys.readouterr().err
     found = pd.read_csv(table, sep="\t")
+    lost, gained = (2, 5) if baseline == "old" else (5, 2)
     assert found[["direction", "segment", "score_a", "score_b", "input", "target"]].to_numpy().tolist() == [
-        ["lost", 2, 1.0, 0.0, "What is <b>2</b>?", "t2"],
-        ["gained", 5, 0.0, 1.0, "What is <b>5</b>?", "t5"],
+        ["lost", lost, 0.0, 1.0, f"What is <b>{lost}</b>?", f"t{lost}"],
+        ["gained", gained, 1.0, 0.0, f"What is <b>{gained}</b>?", f"t{gained}"],
     ]
-    assert set(found["system_b"]) == {"new"}
+    assert set(found["system_b"]) == {baseline}
     if html:
         shown = page.read_text(encoding="utf-8")
         assert "Items that flipped" in shown
         assert "What is &lt;b&gt;2&lt;/b&gt;?" in shown
-        assert "1: old passes and new fails" in shown
+        a = "new" if baseline == "old" else "old"
+        assert f"1: {baseline} passes and {a} fails" in shown
+        assert f"1: {a} passes and {baseline} fails" in shown
 
 
 def test_prompts_of_lm_eval_are_shown_from_their_end(tmp_path):
@@ -62,8 +73,8 @@ def test_prompts_of_lm_eval_are_shown_from_their_end(tmp_path):
     table = tmp_path / "flips.tsv"
     assert cli.main(["test", str(tmp_path / "a"), str(tmp_path / "b"), "--flips", str(table)]) == 0
     found = pd.read_csv(table, sep="\t")
-    assert found["target"].tolist() == ["t0", "t2"]
-    assert [text[-2:] for text in found["input"]] == ["Q0", "Q2"]
+    assert found["target"].tolist() == ["t2", "t0"]  # lost by a, gained by a
+    assert [text[-2:] for text in found["input"]] == ["Q2", "Q0"]
     assert found["input"].str.len().max() <= MOST_TEXT + 1
 
 
@@ -72,7 +83,7 @@ def test_other_scores_have_the_largest_changes_in_both_directions():
     old, new = rng.random((2, 300))
     data = Statistics.from_arrays({"old": old[:, None], "new": new[:, None]}, ["value"])
     found = flips.table(data, registry.metric("mean"))
-    change = new - old
+    change = old - new  # of the first system
     for direction, worst_first in (("lost", np.argsort(change)), ("gained", np.argsort(-change))):
         rows = found[found["direction"] == direction]
         assert len(rows) == flips.MOST
@@ -85,14 +96,14 @@ def test_where_lower_is_better_a_lower_score_is_gained():
     counts = {"old": np.array([[3, 10], [2, 10]]), "new": np.array([[1, 10], [4, 10]])}
     found = flips.table(Statistics.from_arrays(counts, ter.columns), ter)
     assert found["direction"].tolist() == ["lost", "gained"]
-    assert found["segment"].tolist() == ["2", "1"]
+    assert found["segment"].tolist() == ["1", "2"]  # the first system has more errors on 1, fewer on 2
 
 
 def test_several_runs_are_averaged():
     runs = {"old": np.array([[1, 0, 1], [1, 0, 0]])[..., None], "new": np.array([[0, 0, 1], [1, 0, 1]])[..., None]}
     found = flips.table(Statistics.from_arrays(runs, ["value"]), registry.metric("mean"))
     assert found[["segment", "direction", "score_a", "score_b"]].to_numpy().tolist() == [
-        ["1", "lost", 1.0, 0.5], ["3", "gained", 0.5, 1.0],
+        ["3", "lost", 0.5, 1.0], ["1", "gained", 1.0, 0.5],
     ]  # fmt: skip
 
 

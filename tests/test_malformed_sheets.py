@@ -122,7 +122,7 @@ def test_malformed_configs(plan, seed):
     part = spoilt
     while True:
         key = choice.choice([*part])
-        if not isinstance(part[key], dict) or choice.random() < 0.2:
+        if not isinstance(part[key], dict) or not part[key] or choice.random() < 0.2:
             break
         part = part[key]
     part[choice.choice([key, key, key, key, None, 1, "x" * 9000, ("a", 1)])] = choice.choice(VALUES)
@@ -130,17 +130,17 @@ def test_malformed_configs(plan, seed):
 
 
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-PUBLISHED = "item page what published unit n_segments information information_from n_pairs compared_with why"
+PUBLISHED = "item page what published unit n_segments information information_from n_systems n_pairs compared_with why"
 ROWS = {
     "datasets.tsv": ["dataset task pool", "s parsing ."],
     "sheet.tsv": [SHEET, "parsing iid s half-1 s half-2", "parsing near s first-* s whole"],
     "published.tsv": [
         PUBLISHED,
-        "t 998 threshold 1.1 points 800 9000 . 47 threshold:s:all .",
-        "e 999 exponent -0.5 . . . . . exponent:s:all .",
-        "c 1000 share 90 % . . . 58 share:parsing:iid:0.04-0.06 .",
-        "p 1 p 0.1 p . . . . p:250:f1 .",
-        "f 1 faster 250 sentences . . . . faster:100:f1 other",
+        "t 998 threshold 1.1 points 800 9000 . . 47 threshold:s:all .",
+        "e 999 exponent -0.5 . . . . . . exponent:s:all .",
+        "c 1000 share 90 % . . . . 58 share:parsing:iid:0.04-0.06 .",
+        "p 1 p 0.1 p . . . . . p:250:f1 .",
+        "f 1 faster 250 sentences . . . . . faster:100:f1 other",
     ],
 }
 STUDY = [
@@ -153,10 +153,11 @@ STUDY = [
     "race --n-segments 250 500 --n-repeats 1 --output >seconds.tsv",
     "merge 1.tsv 2.tsv --output >out.tsv",
     "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-scaling >scaling.tsv --output >t.tsv",
-    "validate c.tsv sizes.tsv --overlay s=s --output >v.tsv",
+    "validate c.tsv sizes.tsv --output >v.tsv",
     "calibrate c.tsv sizes.tsv --sheet sheet.tsv --published published.tsv --table-1 >table-1.tsv --output >k.tsv",
-    "check --published published.tsv --thresholds t.tsv --size-scaling scaling.tsv --calibration k.tsv"
-    " --relative-error error.tsv --run-time seconds.tsv --output >r.tsv",
+    "threshold-errors s.parquet:f1 --published published.tsv --output >te.tsv",
+    "check --published published.tsv --thresholds t.tsv --threshold-errors te.tsv --size-scaling scaling.tsv"
+    " --calibration k.tsv --relative-error error.tsv --run-time seconds.tsv --output >r.tsv",
     "tabulate t.tsv --output >out.csv >out.md >out.tex >out.html",
     "tabulate k.tsv --output >out.csv >out.md >out.tex >out.html",
     "plot gain_confidence c.tsv t.tsv --output >out.svg",

@@ -33,15 +33,17 @@ def profile(name):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(project):
+@pytest.mark.parametrize(("together", "analysis"), [("true", "analyse"), ("false", "check")])
+def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(project, together, analysis):
     (project / "Listed").write_text(LISTED, encoding="utf-8")
     # Comparisons that are cut into parts have rules of their own.
-    settings = "--snakefile Listed --configfile config/quick.yaml --set-scatter resamples=3 -- all"
+    settings = f"--config together={together} --snakefile Listed --configfile config/quick.yaml"
+    settings += " --set-scatter resamples=3 -- all"
     found = planned(project, "slurm", *settings.split())
-    assert found["check"] == found["findings"] == found["site"] == 1
+    assert found[analysis] == found["findings"] == found["site"] == 1
     assert found["compare_part"] + 2 * found["resize_part"] == 3 * found["merge"] > 0
     groups = json.loads((project / "groups.json").read_text(encoding="utf-8"))
-    assert {"compare", "compare_part", "merge", "train", "count", "check"} < set(groups)
+    assert {"compare", "compare_part", "merge", "train", "count", analysis} < set(groups)
     assert [name for name, group in groups.items() if group is None] == []
     for name in PROFILES:
         assert {entry.partition("=")[0] for entry in profile(name)["group-components"]} <= set(groups.values())

@@ -219,7 +219,7 @@ def test_what_is_embedded_is_not_trained_again(planned):
         ("base_models", "dice-train.awk {train} >", "dice-train.awk {train} | cat >", {"joint-hmm-full-1"}),
         ("training_sets", "  sizes: {full: 4", "  selection: {first: 200}\n  sizes: {full: 4", set()),
         ("training_sets", "  note: invented", "  unlabelled: [example-alignment]\n  note: invented", set()),
-        ("datasets", "parallel-test.wa\t", "parallel-test.wa\tfirst=30", set()),
+        ("datasets", "\tconfig/example/parallel-test.en+", "\tnews=config/example/parallel-test.en+", set()),
     ],
 )
 def test_what_is_embedded_and_would_be_made_in_another_way_is_trained_again(planned, sheet, old, new, kept):

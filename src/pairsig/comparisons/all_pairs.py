@@ -168,6 +168,8 @@ def compare(
             "standard_error": standard_error,
             "correlation": correlation,
             "n_resamples": np.where(drawn, len(resamples), 0),
+            "n_greater": counted.pop("n_greater"),
+            "n_equal": counted.pop("n_equal"),
             "estimator": "",
             **counted,
             "pvalue": pvalue,

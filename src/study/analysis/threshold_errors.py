@@ -252,7 +252,7 @@ def _thresholds(gains: pd.DataFrame, weights: NDArray[Any], percentile: float) -
 ANALYSIS = Analysis(
     threshold_errors,
     {
-        "data": Data(COMPARED),
+        "data": Data(COMPARED, optional=True),
         "published": Rows(PUBLISHED),
         "percentile": Setting("percentile of the gains; default: 95", "thresholds/percentile", float),
         "seed": SEED,
