@@ -18,7 +18,7 @@ from pairsig.core.compiled import check_few
 from pairsig.core.engine import Estimator, Progress, Resampling, seed_of
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
-from pairsig.io.columns import COMPARISONS, NEAR_EXACT
+from pairsig.io.columns import NEAR_EXACT
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
@@ -181,7 +181,7 @@ def compare(
     if drawn.any():
         columns = ["estimator", "pvalue", "pvalue_low", "pvalue_high"]
         table.loc[drawn, columns] = with_pvalues(table[drawn])[columns]
-    return table[list(COMPARISONS.names)]
+    return table
 
 
 def drawn_instead(table: pd.DataFrame) -> str:
