@@ -504,7 +504,7 @@ def items_large() -> dict[str, Any]:
                 columns = [pa.array([f"s{number}"] * n_items), items, pa.array(passed.astype(np.int64))]
                 writer.write_table(pa.table(columns, schema=schema))
         read = spent(lambda: statistics.read(path, memory=Memory.of()))
-        ours = spent(lambda: _compare(path, "exact", metric="mean"))
+        ours = spent(lambda: _compare(statistics.read(path, memory=Memory.of()), "exact", metric="mean"))
     won, lost = rng.integers(20_000, 30_000, (2, 200))
     peer = spent(lambda: [binomtest(a, a + b) for a, b in zip(won.tolist(), lost.tolist(), strict=True)])
     beside = {"scipy.stats.binomtest, a call a pair": peer * (n_systems * (n_systems - 1) / 2 / len(won))}

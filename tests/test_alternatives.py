@@ -118,9 +118,9 @@ def test_a_test_that_stops_early_decides_as_the_exact_one(test):
 
 
 def test_what_there_is_not():
-    with pytest.raises(
-        InputError, match="the randomization test has no methods to choose from, found method 'shifted'"
-    ):
+    with pytest.raises(InputError, match="the exact test has no methods to choose from, found method 'shifted'"):
+        definitions.find("exact", "shifted")
+    with pytest.raises(InputError, match="method of the randomization test: 'shifted', expected one of studentized"):
         definitions.find("randomization", "shifted")
 
 

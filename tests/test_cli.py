@@ -585,7 +585,7 @@ class TestFetch:
 
 TWO_FIGURES = ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes"]
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-PUBLISHED = "item page what published unit n_segments information information_from n_pairs compared_with why"
+PUBLISHED = "item page what published unit n_segments information information_from n_systems n_pairs compared_with why"
 
 
 @pytest.fixture(scope="module")
@@ -614,10 +614,10 @@ def make_study(work):
     written(
         work / "published.tsv",
         [
-            ("t", "998", "threshold", 1.1, "points", 800, "", "", 47, "threshold:s:all", ""),
-            ("e", "999", "exponent", -0.5, "", "", "", "", "", "exponent:s:all", ""),
-            ("c", "1000", "share", 90, "%", "", "", "", 58, "share:parsing:iid:0.04-0.08", ""),
-            ("n", "1001", "synthetic", 0.28, "BLEU", "", "", "", "", "threshold:synthetic:all", ""),
+            ("t", "998", "threshold", 1.1, "points", 800, "", "", "", 47, "threshold:s:all", ""),
+            ("e", "999", "exponent", -0.5, "", "", "", "", "", "", "exponent:s:all", ""),
+            ("c", "1000", "share", 90, "%", "", "", "", "", 58, "share:parsing:iid:0.04-0.08", ""),
+            ("n", "1001", "synthetic", 0.28, "BLEU", "", "", "", "", "", "threshold:synthetic:all", ""),
         ],
         PUBLISHED,
     )
@@ -647,8 +647,11 @@ class TestStudy:
         halves = tables.read(work / "sizes.tsv").query("test_set in ['half-1', 'half-2'] and gain > 0")
         assert 250 < ranges["n_pairs"].sum() <= len(halves) // 2 + 1
 
+        errors = ["threshold-errors", "s.parquet:accuracy", "--published", "published.tsv"]
+        assert run(*errors, "--output", "te.tsv") == 0
+
         capsys.readouterr()
-        check = ["check", "--published", "published.tsv", "--thresholds", "t.tsv"]
+        check = ["check", "--published", "published.tsv", "--thresholds", "t.tsv", "--threshold-errors", "te.tsv"]
         check += ["--size-scaling", "variance_model.tsv"]
         assert run(*check, "--calibration", "k.tsv", "--output", "r.tsv") == 0
         ours = tables.read(work / "r.tsv").set_index("item")
@@ -806,11 +809,11 @@ class TestStudy:
         ("row", "fragments"),
         [
             (
-                ("t", "1", "w", 1, "u", 1, "", "", "", "threshold:s", ""),
+                ("t", "1", "w", 1, "u", 1, "", "", "", "", "threshold:s", ""),
                 ["published.tsv, line 2", "found the address threshold:s"],
             ),
             (
-                ("t", "1", "w", "?", "u", 1, "", "", "", "threshold:s:all", ""),
+                ("t", "1", "w", "?", "u", 1, "", "", "", "", "threshold:s:all", ""),
                 ["published.tsv, line 2: published is '?'"],
             ),
         ],
@@ -818,7 +821,10 @@ class TestStudy:
     def test_check_refuses(self, study, work, refused, row, fragments):
         assert run("thresholds", "c.tsv", "--size-scaling", "variance_model.tsv", "--output", "t.tsv") == 0
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv") == 0
-        check = ["check", "--thresholds", "t.tsv", "--size-scaling", "variance_model.tsv"]
+        errors = ["threshold-errors", "s.parquet:accuracy", "--published", "published.tsv"]
+        assert run(*errors, "--output", "te.tsv") == 0
+        check = ["check", "--thresholds", "t.tsv", "--threshold-errors", "te.tsv"]
+        check += ["--size-scaling", "variance_model.tsv"]
         check += ["--calibration", "k.tsv", "--output", "r.tsv"]
         refused(*check, "--published", "sheet.tsv", fragments=["sheet.tsv has no column `item`"])
         written(work / "published.tsv", [row], PUBLISHED)

@@ -444,7 +444,9 @@ def test_what_is_compared_with_what():
     table, _ = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
     assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 2 * 28)
     again = sheet(("f", about, "d0 d1", "whole", "all"), ("f", about, "d*", "whole", "all"))
-    with pytest.raises(InputError, match=r"families, line 3: found d0 whole and d1 whole again, .* in line 2"):
+    with pytest.raises(
+        InputError, match=r"families, line 3: found d0 whole and d1 whole again, .* in families, line 2"
+    ):
         measured(family(range(3)), again)
     nothing, chances = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
     assert nothing.empty

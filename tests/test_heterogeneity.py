@@ -442,11 +442,15 @@ def test_what_transfer_cannot_know():
     rng = np.random.default_rng(3)
     sets = {name: {"a": rng.random(20), "b": rng.random(20)} for name in ("news", "talks")}
     documents = [f"d{n // 5}" for n in range(20)]
-    options = {"metric": "mean", "document": documents, "unit": "document"}
-    assert len(pairsig.transfer(sets, **options).table) == 1
+
+    def labelled(labels):
+        return {name: pairsig.Statistics.from_arrays(own, ["value"], documents=labels) for name, own in sets.items()}
+
+    options = {"metric": "mean", "unit": "document"}
+    assert len(pairsig.transfer(labelled(documents), **options).table) == 1
     with pytest.raises(InputError, match="defined by segments"):
-        pairsig.transfer(sets, family="wmt-domains", **options)
+        pairsig.transfer(labelled(documents), family="wmt-domains", **options)
     with pytest.raises(InputError, match="news has a single document, expected at least two"):
-        pairsig.transfer(sets, **options | {"document": ["d"] * 20})
+        pairsig.transfer(labelled(["d"] * 20), **options)
     with pytest.raises(InputError, match="news has a single segment, expected at least two"):
         pairsig.transfer({name: {"a": [1.0], "b": [0.5]} for name in sets}, metric="mean")

@@ -75,7 +75,7 @@ def test_names_of_files_and_of_python_ignore_case(tmp_path, monkeypatch, capsys)
     assert "metric bleu is named 2 times" in capsys.readouterr().err
     for system in "ab":
         (tmp_path / f"{system}.tsv").write_text(f"segment\tExact\n1\t1\n2\t{int(system == 'a')}\n")
-    assert cli.main(["test", "a.tsv", "b.tsv", "--metric", "EXACT", "--format", "json"]) == 0
+    assert cli.main(["test", "a.tsv", "b.tsv", "--score", "EXACT", "--format", "json"]) == 0
     assert '"metric": "Exact"' in capsys.readouterr().out
     counts = {"a": [[3, 5, 5], [2, 2, 2]], "b": [[3, 5, 5], [1, 2, 2]]}
     assert pairsig.exact_test(counts["a"], counts["b"], metric="F1").pvalue == 1

@@ -471,7 +471,7 @@ def test_the_json_has_what_is_declared(capsys):
 
 
 PILOT = "resources/statistics/wmt22-en-cs.parquet"
-TWO = f"{PILOT} --systems Lan-Bridge JDExploreAcademy"
+TWO = f"{PILOT} --between Lan-Bridge JDExploreAcademy"
 
 
 @pytest.mark.parametrize(
@@ -503,7 +503,7 @@ TWO = f"{PILOT} --systems Lan-Bridge JDExploreAcademy"
         ("--metric bleu --score 35 --length 25 --runs 3", "found only one of --runs and --training-sd"),
         ("--metric bleu --score 35 --length 25 --runs 0 --training-sd 1", "expected 1 or more"),
         ("--metric bleu --score 35 --length 25 --runs 1 --training-sd nan", "expected 1 or more"),
-        (PILOT, "expected two with one run each; choose two with --systems A B"),
+        (PILOT, "expected two with one run each; choose two with --between A B"),
         ("--metric accuracy --score 0.7 --correlation 0.4 --gain 0.02", "write --score 70% or --score 0.7%"),
         ("--metric accuracy --score 70% --correlation 0.4 --gain 0.02", "write --gain 2% or --gain 0.02%"),
         ("--metric accuracy --score 70 --correlation 0.4 --margin 0.05", "write --margin 5% or --margin 0.05%"),
@@ -513,8 +513,8 @@ TWO = f"{PILOT} --systems Lan-Bridge JDExploreAcademy"
         ("--metric bleu --score 35 --length 25 --runs 3 --training-sd 0.003", "write --training-sd 0.3%"),
         (f"{TWO} --unit document --gain 0.01", "the gain is 0.01, expected points"),
         (f"{TWO} --score 3", "--score is for planning without a pilot"),
-        (f"{PILOT} --systems Lan-Bridge Lan-Bridge", "system Lan-Bridge is named 2 times"),
-        (f"{PILOT} --systems Lan-Bridge Nobody", f"unknown system of {PILOT}: 'Nobody'"),
+        (f"{PILOT} --between Lan-Bridge Lan-Bridge", "system Lan-Bridge is named 2 times"),
+        (f"{PILOT} --between Lan-Bridge Nobody", f"unknown system of {PILOT}: 'Nobody'"),
         (f"{PILOT} {PILOT} {PILOT} --reader text", "found 3 outputs, expected two"),
         (f"{PILOT} {PILOT}", "is given 2 times, expected different files"),
     ],

@@ -638,7 +638,7 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
         assumed["overlap"] = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
         console.note(f"BLEU of the outputs against each other: {100 * assumed['overlap']:.1f}")
     for option, value in (("metric", arguments.metric), ("score", arguments.score)):
-        if value is None:
+        if value in (None, ""):
             raise InputError(f"planning without a pilot needs --{option}; or specify files of two systems as a pilot")
     if arguments.metric.casefold() == sample_size.OUTCOMES:
         if files or arguments.length is not None:
