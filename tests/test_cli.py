@@ -657,7 +657,9 @@ class TestStudy:
         ours = tables.read(work / "r.tsv").set_index("item")
         assert ours.loc["t", "ours"] == whole.loc["all", "threshold"]
         assert ours.loc["n", "verdict"] == "not comparable"
-        assert set(ours.loc[["t", "e", "c"], "verdict"]) <= {"agrees", "differs", "too few"}
+        assert set(ours.loc[["t", "c"], "verdict"]) <= {"agrees", "differs", "too few"}
+        assert ours.loc["e", "verdict"] == "not comparable"  # its error needs those of two thresholds
+        assert "the errors of two thresholds" in ours.loc["e", "why"]
         out = capsys.readouterr().out
         assert sorted(out.splitlines()) == sorted(f"{v}: {n}" for v, n in ours["verdict"].value_counts().items())
 
