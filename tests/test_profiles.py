@@ -65,8 +65,10 @@ def planned(project, name, *options):
 @pytest.mark.parametrize(("name", "config"), [*zip(PROFILES, ("config", "quick"), strict=True)])
 def test_a_study_is_planned(project, name, config):
     found = planned(project, name, "--configfile", f"config/{config}.yaml")
-    assert {"compare", "resize", "calibrate", "plot", "tabulate"} < set(found)
-    for rule in ("check", "findings", "site", "approximate", "race", "thresholds"):
+    together = yaml.safe_load((ROOT / f"config/{config}.yaml").read_text(encoding="utf-8")).get("together", False)
+    analyses = {"analyse"} if together else {"calibrate", "check", "approximate", "race", "thresholds"}
+    assert {"compare", "resize", "plot", "tabulate"} < set(found)
+    for rule in (*analyses, "findings", "site"):
         assert found[rule] == 1
     assert "extract" not in found
     assert found["compare"] + found["resize"] > 5
