@@ -20,6 +20,7 @@ CHANGES = {
     "datasets": (
         ["conll2017-zh", "hansards"],
         {"calibrate", "claims", "describe", "documents", "heterogeneity", "plot", "plot_datasets", "ranks", "site",
+         "threshold_errors",
          "thresholds", "validate"},
     ),
     "tests": ({"bootstrap": {"method": "shifted", "alternative": "two-sided"}}, COMPARED),
@@ -27,12 +28,11 @@ CHANGES = {
     "resampling.n_resamples": (5000, COMPARED | {"claims", "leaderboards", "ranks"}),
     "resampling.n_resamples_resized": (1000, {"resize"}),
     "resampling.seed": (
-        1, COMPARED | {"approximate", "claims", "documents", "leaderboards", "race", "ranks", "training_variance"}
+        1, COMPARED | {"threshold_errors", "approximate", "claims", "documents", "leaderboards", "race"}
+        | {"ranks", "training_variance"}
     ),
     "resampling.unit": ("document", COMPARED),
-    "thresholds.p_low": (0.03, {"thresholds"}),
-    "thresholds.p_high": (0.08, {"thresholds"}),
-    "thresholds.percentile": (50, {"thresholds"}),
+    "thresholds.percentile": (50, {"thresholds", "threshold_errors"}),
     "thresholds.min_pairs": (3, {"thresholds"}),
     "montecarlo.n_simulated": (9, {"approximate"}),
     "montecarlo.n_pairs": (2, {"approximate"}),
