@@ -179,8 +179,8 @@ def test_filters_leave_the_pairs_that_are_asked_for(visit, folder):
     table = compared(folder)
     kinds = sorted({row["kind_a"] for row in table})
     cases = [
-        ("group", "1", [row for row in table if row["same_group"] == "true"]),
-        ("group", "0", [row for row in table if row["same_group"] == "false"]),
+        ("group", "1", [row for row in table if row["same_group"] == "True"]),
+        ("group", "0", [row for row in table if row["same_group"] == "False"]),
         (
             "kind",
             f"{kinds[0]} / {kinds[1]}",
