@@ -43,7 +43,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".mutants"
-MODULES = ("pairsig/**/*", "study/analysis/*", "study/test_sets/resize", "study/test_sets")
+MODULES = (
+    "pairsig/**/*",
+    "study/analysis/*",
+    "study/reproduction/*",
+    "study/beyond/*",
+    "study/test_sets/resize",
+    "study/test_sets",
+)
 """Where faults are planted: all of the library, and what the study computes with it."""
 ELSEWHERE = (
     "base_model*", "code", "config", "corpora*", "docs", "environments", "findings", "grammar", "ibm_model2", "itg",

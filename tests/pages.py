@@ -20,7 +20,7 @@ from pairsig.io.columns import COMPARISONS
 from running import ROOT
 from study import analysis
 from study import cli as study_cli
-from study.analysis.calibrate import calibrate, calibrated
+from study.reproduction.calibrate import calibrate, calibrated
 from study.tables import columns
 
 VOID = {"link", "meta", "input", "img", "br"}

@@ -203,6 +203,10 @@ def test_records_are_read_without_heavy_modules():
     assert done.stdout.split() == []
 
 
+def module_file(name):
+    return f"{analysis.MODULES[name].replace('.', '/')}.py"
+
+
 def test_an_edit_repeats_what_it_can_change():
     """An edited figure draws the figures again; an edited analysis is run again with those that use its functions."""
     found = {
@@ -211,7 +215,7 @@ def test_an_edit_repeats_what_it_can_change():
     for path in (code.SOURCES / "study" / "figures").glob("*.py"):
         edited = [name for name, files in found.items() if f"study/figures/{path.name}" in files]
         assert edited == ["plot"], path.name
-    users = {name: {user for user in found if f"study/analysis/{name}.py" in found[user]} for name in ANALYSES}
+    users = {name: {user for user in found if module_file(name) in found[user]} for name in ANALYSES}
     used = {"describe": {"claims"}, "thresholds": {"claims", "validate", "threshold_errors", "plot"}}
     assert users == {name: {name} | used.get(name, set()) for name in ANALYSES}
 
@@ -258,12 +262,10 @@ def test_a_new_analysis_is_a_module_and_one_line(project, work):
     """Its command, rule, report, figure and documentation follow; nothing else is edited."""
     own_code(project)
     folder = project / "src" / "study"
-    (folder / "analysis" / "spread.py").write_text(SPREAD, encoding="utf-8")
+    (folder / "beyond" / "spread.py").write_text(SPREAD, encoding="utf-8")
     (folder / "figures" / "spread.py").write_text(DRAWN, encoding="utf-8")
     names = folder / "analysis" / "__init__.py"
-    names.write_text(
-        names.read_text(encoding="utf-8").replace("NAMES = (\n", 'NAMES = (\n    "spread",\n'), encoding="utf-8"
-    )
+    names.write_text(names.read_text(encoding="utf-8").replace("BEYOND = (", 'BEYOND = ("spread", '), encoding="utf-8")
 
     (project / "new" / "tables").mkdir(parents=True)
     program = (

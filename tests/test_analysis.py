@@ -20,14 +20,14 @@ from pairsig import InputError
 from pairsig.comparisons import all_pairs
 from pairsig.core.omission import Omission
 from pairsig.metrics import registry
-from study.analysis.calibrate import calibrate, table_1
-from study.analysis.check import check
-from study.analysis.claims import band, other_decision
-from study.analysis.describe import describe
 from study.analysis.over_systems import members
 from study.analysis.pairs import quantile_interval, weighted_quantile
-from study.analysis.thresholds import near, size_scaling, thresholds
-from study.analysis.validate import validate
+from study.reproduction.calibrate import calibrate, table_1
+from study.reproduction.check import check
+from study.reproduction.claims import band, other_decision
+from study.reproduction.describe import describe
+from study.reproduction.thresholds import near, size_scaling, thresholds
+from study.reproduction.validate import validate
 from study.tables.columns import IN_ORDER
 from study.test_sets.resize import resize
 

@@ -10,7 +10,7 @@ import pytest
 import simulate
 from pairsig.comparisons.all_pairs import compare
 from pairsig.metrics import registry
-from study.analysis import claims
+from study.reproduction import claims
 from test_recomputed import counts, reference
 
 

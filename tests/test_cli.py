@@ -39,7 +39,7 @@ LIBRARY = [
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
     "tabulate", "site", "page", "findings", "sheets",
-    *(name.replace("_", "-") for name in analysis.NAMES if analysis.load(name).function),
+    *(name.replace("_", "-") for name in analysis.MODULES if analysis.load(name).function),
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from study import analysis
 from study.sheets import code
 
 RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
-COMMANDS = sorted({*re.findall(r"python -m (?:pairsig|study) ([\w-]+)", RULES), *analysis.NAMES})
+COMMANDS = sorted({*re.findall(r"python -m (?:pairsig|study) ([\w-]+)", RULES), *analysis.MODULES})
 FIXED = {"fetch", "jar"}
 """Commands whose output a checksum fixes, whatever their code."""
 
@@ -81,7 +81,7 @@ def test_lists_are_transitive():
     assert {"pairsig/readers/outputs/conllu.py", "pairsig/metrics/translation.py"} <= names(code.of("extract"))
     assert not any("readers/logs/" in name for name in names(code.of("extract")))
     assert "study/corpora/alignment.py" in names(code.of("prepare"))
-    assert not {"study/figures/style.py", "study/analysis/thresholds.py"} & names(code.of("compare"))
+    assert not {"study/figures/style.py", "study/reproduction/thresholds.py"} & names(code.of("compare"))
 
 
 def test_base_models_are_code_of_their_own():
@@ -90,11 +90,12 @@ def test_base_models_are_code_of_their_own():
     assert {"base_models/joint_hmm.py", "base_models/formats.py"} <= with_it - alone
     other = names(code.of("train", "base_models.mst"))
     assert "base_models/mst.py" in other
-    unused = ("base_models/joint_hmm.py", "study/analysis/", "study/corpora/")
+    unused = ("base_models/joint_hmm.py", "study/reproduction/", "study/beyond/", "study/corpora/")
     assert not [name for name in other if name.startswith(unused)]
 
 
 @pytest.mark.parametrize("name", [name for name, record in analysis.every().items() if record.function])
 def test_an_analysis_has_one_name(name):
     """Module, command and rule are called the same, and the rule depends on the module."""
-    assert f"study/analysis/{name}.py" in names(code.of(name)) == names(code.of(name.replace("_", "-")))
+    module = f"{analysis.MODULES[name].replace('.', '/')}.py"
+    assert module in names(code.of(name)) == names(code.of(name.replace("_", "-")))

@@ -11,7 +11,7 @@ import pytest
 from pairsig import Statistics
 from pairsig.core import statistics
 from pairsig.metrics import registry
-from study.analysis.documents import documents
+from study.beyond.documents import documents
 from test_recomputed import BLEU, STATISTICS, bleu, counts
 
 MEAN = registry.metric("mean")

@@ -22,10 +22,10 @@ from pairsig.metrics import registry
 from pairsig.planning import heterogeneity
 from running import ROOT
 from study import analysis, cli
-from study.analysis import heterogeneity as measured_module
 from study.analysis import over_systems
-from study.analysis.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
-from study.analysis.heterogeneity import heterogeneity as measured
+from study.beyond import heterogeneity as measured_module
+from study.beyond.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
+from study.beyond.heterogeneity import heterogeneity as measured
 from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
 

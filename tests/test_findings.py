@@ -199,7 +199,7 @@ def test_too_few_pairs_or_systems_get_no_verdict(tables):
 
 
 def test_the_run_writes_the_sentence_that_marks_such_a_number():
-    assert text.NOT_IN_THIS_RUN in (ROOT / "src/study/analysis/check.py").read_text(encoding="utf-8")
+    assert text.NOT_IN_THIS_RUN in (ROOT / "src/study/reproduction/check.py").read_text(encoding="utf-8")
 
 
 def test_a_conclusion_that_the_numbers_do_not_support_is_left_out(tables):

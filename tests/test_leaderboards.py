@@ -8,7 +8,7 @@ import pytest
 
 from pairsig import Statistics
 from pairsig.metrics import registry
-from study.analysis.leaderboards import leaderboards
+from study.beyond.leaderboards import leaderboards
 
 ACCURACY = registry.metric("accuracy")
 

@@ -15,9 +15,9 @@ from pairsig.io import tables
 from pairsig.io.errors import InputError
 from pairsig.stats.exact import exact_test
 from study import cli
-from study.analysis import montecarlo
-from study.analysis import race as racing
-from study.analysis.approximate import approximate
+from study.reproduction import montecarlo
+from study.reproduction import race as racing
+from study.reproduction.approximate import approximate
 
 TABLE_2 = {250: 0.0512, 500: 0.0189, 1000: 0.0153, 2000: 0.0202, 4000: 0.0170, 8000: 0.0360}
 

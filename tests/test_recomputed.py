@@ -97,7 +97,7 @@ def ours(datasets, metric, sheet, *, resized=None):
 
     from pairsig.comparisons import all_pairs
     from pairsig.core import statistics
-    from study.analysis.calibrate import calibrate
+    from study.reproduction.calibrate import calibrate
     from study.tables.columns import CALIBRATIONS
     from study.test_sets.resize import resize
 

@@ -40,7 +40,7 @@ def critical_difference(errors: np.ndarray) -> float:
 def test_needs_and_exponents_are_found_again():
     from pairsig.comparisons.all_pairs import compare
     from pairsig.core import statistics
-    from study.analysis.thresholds import size_scaling, thresholds
+    from study.reproduction.thresholds import size_scaling, thresholds
     from study.test_sets.resize import resize
 
     documents = statistics.read(STATISTICS / "realsumm.parquet")
@@ -61,7 +61,7 @@ def test_needs_and_exponents_are_found_again():
 def test_needs_of_the_two_series_are_found_again():
     """Aligners: the median pair of one base model, of full sets alone and of all, on the first 100 of 110 pairs."""
     from pairsig.core import statistics
-    from study.analysis.thresholds import thresholds
+    from study.reproduction.thresholds import thresholds
     from study.test_sets.resize import resize
 
     systems, links, *_ = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])

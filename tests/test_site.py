@@ -18,7 +18,7 @@ from pages import DATASET, HOSTILE, MADE, page, rows, script, text_of, words
 from pairsig.comparisons import ranking
 from pairsig.metrics import registry
 from study import analysis, cli
-from study.analysis.ranks import ranks, reaches
+from study.beyond.ranks import ranks, reaches
 from study.site import own, text
 
 

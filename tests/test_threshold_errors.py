@@ -20,8 +20,9 @@ from scipy.stats import norm
 from pairsig import Statistics
 from pairsig.comparisons.all_pairs import compare
 from pairsig.metrics import registry
-from study.analysis import pairs, threshold_errors, thresholds
-from study.analysis.check import check
+from study.analysis import pairs
+from study.reproduction import threshold_errors, thresholds
+from study.reproduction.check import check
 from study.tables.columns import PUBLISHED
 
 MEAN = registry.metric("mean")

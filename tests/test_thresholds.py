@@ -15,10 +15,10 @@ import pytest
 from scipy.stats import norm
 
 from study.analysis.pairs import weighted_quantile
-from study.analysis.thresholds import Z_05
+from study.reproduction.thresholds import Z_05
 
 # The package has functions by these names.
-thresholds, validate = (importlib.import_module(f"study.analysis.{name}") for name in ("thresholds", "validate"))
+thresholds, validate = (importlib.import_module(f"study.reproduction.{name}") for name in ("thresholds", "validate"))
 
 SYSTEMS = (8, 15, 30, 60)
 

@@ -13,7 +13,7 @@ from pairsig import Statistics
 from pairsig.core import statistics
 from pairsig.metrics import registry
 from study.analysis import over_systems
-from study.analysis.training_variance import BETTER_METHOD, TRAINING_VARIANCE, training_variance
+from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, training_variance
 from study.figures.training_variance import training_variance as figure
 from test_recomputed import F1, STATISTICS, f1, reference
 from test_recomputed import counts as counts_of

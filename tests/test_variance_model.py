@@ -10,7 +10,7 @@ from scipy import stats
 from pairsig import InputError
 from pairsig.io.columns import COMPARISONS
 from pairsig.planning import sample_size
-from study.analysis.variance_model import _interval_of_share, variance_model
+from study.beyond.variance_model import _interval_of_share, variance_model
 
 BETWEEN, WITHIN = 0.25, 0.1
 PHI = {"bleu": 0.9, "uas": 0.7}

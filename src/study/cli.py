@@ -204,7 +204,7 @@ def _commands(wanted: str = "") -> console.Commands:
     from study import analysis
 
     own = wanted.replace("-", "_")
-    for name in [own] if own in analysis.NAMES else [] if wanted in commands.names else analysis.NAMES:
+    for name in [own] if own in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES:
         if (record := analysis.load(name)).function:
             _add_analysis(commands, name, record)
     return commands

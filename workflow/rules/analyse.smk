@@ -1,4 +1,4 @@
-"""Analyses, as their records in src/study/analysis declare them, and their tables for readers."""
+"""Analyses, as their records in src/study/reproduction and src/study/beyond declare them, and their tables for readers."""
 
 for name, record in analysis.every().items():
     if record.function is None:  # it only has figures

@@ -1,7 +1,8 @@
-"""The analyses of the study, one module each.
+"""The analyses of the study, one module each, and what they share.
 
-A module contains the declarations of its tables, a function from tables to tables, which reads no files and plots no
-figures, and the record `ANALYSIS`. `NAMES` lists these modules; the others serve several analyses.
+A module of an analysis contains the declarations of its tables, a function from tables to tables, which reads no files
+and plots no figures, and the record `ANALYSIS`. `REPRODUCTION` and `BEYOND` list them; the modules in this folder serve
+several analyses.
 """
 
 from __future__ import annotations
@@ -19,37 +20,39 @@ if TYPE_CHECKING:
 
     from study.analysis.record import Analysis, Figure, Output
 
-NAMES = (
+REPRODUCTION = (
     "describe",
-    "ranks",
     "thresholds",
     "comparisons",
     "claims",
     "calibrate",
     "validate",
-    "training_variance",
-    "heterogeneity",
-    "documents",
-    "variance_model",
-    "leaderboards",
     "approximate",
     "race",
     "threshold_errors",
     "check",
 )
-"""The analyses: names of their modules, commands, rules and logs."""
+"""Analyses that the two papers have, in `study.reproduction`: names of their modules, commands, rules and logs."""
+
+BEYOND = ("ranks", "training_variance", "heterogeneity", "documents", "variance_model", "leaderboards")
+"""Analyses that the papers have not, in `study.beyond`."""
+
+MODULES = {name: f"study.reproduction.{name}" for name in REPRODUCTION} | {
+    name: f"study.beyond.{name}" for name in BEYOND
+}
+"""The modules of all analyses, by name."""
 
 
 def load(name: str) -> Analysis:
     """Load the record of an analysis."""
-    found: Analysis = import_module(f"study.analysis.{name}").ANALYSIS
+    found: Analysis = import_module(MODULES[name]).ANALYSIS
     return found
 
 
 @cache
 def every() -> dict[str, Analysis]:
     """Load the records of all analyses, by name."""
-    return {name: load(name) for name in NAMES}
+    return {name: load(name) for name in MODULES}
 
 
 def figures() -> dict[str, Figure]:

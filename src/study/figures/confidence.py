@@ -21,8 +21,8 @@ from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST,
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in
-from study.analysis.thresholds import Z_05
 from study.figures import style
+from study.reproduction.thresholds import Z_05
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"

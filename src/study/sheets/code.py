@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from study import analysis
+
 SOURCES = Path(__file__).parents[2]
 PACKAGES = ("pairsig", "study", "base_models")
 COMMAND_LINES = ("pairsig.cli", "study.cli")
@@ -69,7 +71,7 @@ def _of_command(command: str) -> frozenset[str]:
     """
     functions, name = _commands(), command.replace("-", "_")
     if f"_{name}" not in functions:
-        return _of_command("analyse") | _known([f"study.analysis.{name}"])
+        return _of_command("analyse") | _known([analysis.MODULES[name]] if name in analysis.MODULES else [])
     wanted = [f"_{name}"]
     for name in wanted:  # also those that are appended on the way
         used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} & functions.keys()

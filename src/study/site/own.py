@@ -8,7 +8,7 @@ import pandas as pd
 
 from pairsig.io.columns import RANKED_PAIRS
 from pairsig.io.rendering import cells
-from study.analysis.ranks import described
+from study.beyond.ranks import described
 from study.site.build import ASSETS, environment, ranked
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pandas as pd
 
 from pairsig.io.columns import METRIC, N_SEGMENTS, TEST, Table, count
 from pairsig.io.tables import frame
-from study.analysis.montecarlo import METRICS, SENTENCES, check_counts, systems
 from study.analysis.record import SEED, Analysis, Figure, Output, Setting
+from study.reproduction.montecarlo import METRICS, SENTENCES, check_counts, systems
 from study.tables.columns import numeric, optional_count
 
 RUN_TIME = Table(

@@ -17,7 +17,7 @@ from pairsig.metrics import Metric
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import WINDOW, subsets, weighted_quantile
 from study.analysis.record import SEED, Analysis, Data, Output, Rows, Setting
-from study.analysis.thresholds import Z_05, near
+from study.reproduction.thresholds import Z_05, near
 from study.tables.columns import PUBLISHED, SUBSET, numeric
 from study.test_sets import Derivation
 from study.training.training_sets import SYNTHETIC, size_of

@@ -14,7 +14,6 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric, registry
-from study.analysis.describe import LENGTH_UNITS
 from study.analysis.over_systems import (
     Estimate,
     Floats,
@@ -40,7 +39,8 @@ from study.analysis.pairs import (
     weighted_quantile,
 )
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
-from study.analysis.thresholds import Z_05, near, nested, same_pairs
+from study.reproduction.describe import LENGTH_UNITS
+from study.reproduction.thresholds import Z_05, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
 from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of

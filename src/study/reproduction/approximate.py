@@ -13,8 +13,8 @@ from pairsig.io.columns import METRIC, N_SEGMENTS, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
-from study.analysis.montecarlo import FACTORS, METRICS, P_RANGE, SAMPLES, check_counts, mean_error, systems
 from study.analysis.record import SEED, THREADS, Analysis, Figure, Output, Setting
+from study.reproduction.montecarlo import FACTORS, METRICS, P_RANGE, SAMPLES, check_counts, mean_error, systems
 from study.tables.columns import numeric
 
 RELATIVE_ERROR = Table(

@@ -15,7 +15,7 @@ from study.analysis import expected
 from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import by_test_set, enough, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Output, Overlays
-from study.analysis.thresholds import Z_05, near
+from study.reproduction.thresholds import Z_05, near
 from study.tables.columns import SUBSET, numeric
 
 VALIDATION = Table(

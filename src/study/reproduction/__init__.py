@@ -1,0 +1,1 @@
+"""The analyses that the two papers have: thresholds, sizes, domains, calibration, tests compared, and the check."""
