@@ -79,12 +79,12 @@ OTHERS = (
     (columns.STATISTICS, "`results/statistics/`: one row per system and segment; further columns are counts"),
     (columns.COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row per pair of systems"),
     (columns.TRANSFER, "`pairsig transfer`: one row per pair of systems"),
-    (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row per pair of methods"),
+    (columns.METHODS, "`pairsig methods`, and `pairsig compare` where there are runs: one row per pair of methods"),
     (columns.RANKS, "`pairsig rank`: one row per system, the best first"),
     (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row per pair of systems, the most certain first"),
     (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size"),
-    (columns.BASELINE, "`pairsig test --format json`: one object per metric, system and test"),
-    (columns.FLIPS, "`--flips` of `pairsig test` and `pairsig gate`: one row per segment that flipped"),
+    (columns.BASELINE, "`pairsig compare --format json`: one object per metric, system and test"),
+    (columns.FLIPS, "`--flips` of `pairsig compare` and `pairsig gate`: one row per segment that flipped"),
     (OVERLAPS, "`resources/overlaps.tsv`: one row per pair of systems on some translation datasets"),
 )
 """The tables that no analysis of the study writes, with their files and rows."""

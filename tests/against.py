@@ -1,4 +1,4 @@
-"""The table of `pairsig test` as a data frame, from the numbers of resamples and threads."""
+"""The table of `pairsig compare` as a data frame, from the numbers of resamples and threads."""
 
 from pairsig.comparisons import baseline
 from pairsig.core.engine import Resampling

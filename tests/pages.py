@@ -128,7 +128,7 @@ def study(folder: Path) -> Path:
     given = ["--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
     for name in (DATASET, MADE):
         output = results / f"comparisons/{name}.bootstrap.parquet"
-        run(cli.main, "compare", folder / f"{name}.parquet", *given, "--output", output)
+        run(cli.main, "all-pairs", folder / f"{name}.parquet", *given, "--output", output)
     made = results / f"test_sets/{DATASET}.bootstrap.parquet"
     options = ["--domain-size", "100", "--initial", "100,400", "--halves", "1"]
     run(study_cli.main, "resize", folder / f"{DATASET}.parquet", *options, *given, "--output", made)

@@ -59,7 +59,7 @@ def work(tmp_path_factory):
         )  # fmt: skip
         statistics.write(data, work / f"{name}.parquet")
         options = [work / f"{name}.parquet", "--metric", "accuracy", "--n-resamples", 200]
-        run(library.main, "compare", *options, "--output", work / f"{name}.tsv")
+        run(library.main, "all-pairs", *options, "--output", work / f"{name}.tsv")
         made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2]
         run(cli.main, "resize", *options, *made, "--output", work / f"{name}-sets.tsv")
     for table in (*columns.SHEETS, columns.OVERLAPS):

@@ -1,4 +1,4 @@
-"""`pairsig test`: files in, one table out, on every reader; adjusted p-values against their definitions."""
+"""`pairsig compare`: files in, one table out, on every reader; adjusted p-values against their definitions."""
 
 import json
 import math
@@ -43,10 +43,10 @@ def compared(data, metrics, *arguments, **options):
 
 @pytest.fixture
 def rows(capsys):
-    """Run `pairsig test`; returns the rows of its JSON."""
+    """Run `pairsig compare`; returns the rows of its JSON."""
 
     def run(*arguments):
-        assert cli.main(["test", *map(str, arguments), "--format", "json"]) == 0
+        assert cli.main(["compare", *map(str, arguments), "--format", "json"]) == 0
         return json.loads(capsys.readouterr().out)
 
     return run
@@ -96,7 +96,7 @@ def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
 def test_the_tests_that_control_the_false_positive_rate_come_first(sigf, capsys):
     options = ["--metric", "f1", "--n-resamples", "200", "--details", "--alternative", "observed"]
     options += ["--test", ",".join(THREE)]
-    assert cli.main(["test", *sigf, "--reader", "sigf", *options]) == 0
+    assert cli.main(["compare", *sigf, "--reader", "sigf", *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     places = [next(at for at, line in enumerate(lines) if f"  {test} " in line) for test in THREE]
     assert places == sorted(places)
@@ -136,7 +136,7 @@ def test_every_test_with_those_methods_that_it_has():
 
 def test_every_formula_is_in_the_help(capsys):
     with pytest.raises(SystemExit):
-        cli.main(["test", "--help"])
+        cli.main(["compare", "--help"])
     fragments = capsys.readouterr().out
     for test in definitions.TESTS:
         assert f"\n  {test.name:15}  {test.method:11}  {test.alternative:9}  {test.formula}" in fragments
@@ -260,7 +260,7 @@ def test_two_notes_are_shown_and_the_others_counted():
 def test_a_lower_better_score_has_an_arrow_and_both_systems_are_headings(monkeypatch, capsys):
     monkeypatch.chdir(ROOT / "config/example")
     files = ["tuned.txt", "baseline.txt", "--reference", "reference.txt"]
-    assert cli.main(["test", *files, "--metric", "ter,bleu", "--n-resamples", "200"]) == 0
+    assert cli.main(["compare", *files, "--metric", "ter,bleu", "--n-resamples", "200"]) == 0
     head, _, ter, bleu = capsys.readouterr().out.splitlines()
     assert re.split("  +", head) == [
         "metric", "n", "A: tuned", "B: baseline", "A − B [95 %]", "test", "p", "p (Holm)",
@@ -324,7 +324,7 @@ def test_the_same_json_on_another_processor(tmp_path):
     a, b = simulate.statistics("f1", n_systems=2, n_segments=600, seed=1, spread=0.3).counts
     for name, counts in (("a", a), ("b", b)):
         np.savetxt(tmp_path / name, counts, fmt="%d")
-    command = [sys.executable, "-m", "pairsig", "test", "a", "b", "--reader", "sigf", "--format", "json"]
+    command = [sys.executable, "-m", "pairsig", "compare", "a", "b", "--reader", "sigf", "--format", "json"]
     printed = set()
     for kernel in ("Haswell", "Nehalem", "Sandybridge"):
         environment = os.environ | {"OPENBLAS_CORETYPE": kernel, "PYTHONPATH": str(ROOT / "src")}
@@ -372,7 +372,7 @@ def test_text_with_a_reference_and_no_exact_test(file, capsys):
     a = file("a.txt", "the cat sat on the mat .\nit was happy there .\n" * 6)
     b = file("b.txt", "the dog sat on a mat .\nit was happy there .\n" * 6)
     reference = file("reference.txt", "the cat sat on the mat .\nit was very happy there .\n" * 6)
-    argv = ["test", a, b, "--reader", "text", "--reference", reference, "--n-resamples", "300", "--format", "json"]
+    argv = ["compare", a, b, "--reader", "text", "--reference", reference, "--n-resamples", "300", "--format", "json"]
     argv += ["--test", "exact,randomization,bootstrap"]
     assert cli.main(argv) == 0
     fragments = capsys.readouterr()
@@ -385,7 +385,7 @@ def test_text_with_a_reference_and_no_exact_test(file, capsys):
 
 def test_identical_outputs_are_never_significant(file, capsys):
     assert (
-        cli.main(["test", file("one.txt", SIGF_A), file("two.txt", SIGF_A), "--reader", "sigf", "--format", "json"])
+        cli.main(["compare", file("one.txt", SIGF_A), file("two.txt", SIGF_A), "--reader", "sigf", "--format", "json"])
         == 0
     )
     fragments = capsys.readouterr()
@@ -469,7 +469,7 @@ def test_documents_of_counts_are_the_unit(counts, file, rows):
 @pytest.mark.parametrize("counts", COUNTS, indirect=True)
 @pytest.mark.parametrize("lines", [3, 5])
 def test_documents_of_another_test_set(counts, file, capsys, lines):
-    assert cli.main(["test", *counts, "--documents", file("docs", "news\td1\n" * lines)]) == 2  # whatever the unit
+    assert cli.main(["compare", *counts, "--documents", file("docs", "news\td1\n" * lines)]) == 2  # whatever the unit
     fragments = capsys.readouterr().err
     assert f"a.tsv has 4 segments, but found {lines} domains, expected one per segment" in fragments
     assert fragments.count("\n") == 1
@@ -478,7 +478,7 @@ def test_documents_of_another_test_set(counts, file, capsys, lines):
 def test_documents_of_a_table_and_of_a_file(file, capsys):
     table = "segment\tdocument\tx\n1\td1\t1\n2\td1\t{}\n3\td2\t2\n4\td2\t3\n"
     paths = [file(f"{name}.tsv", table.format(value)) for name, value in (("a", 5), ("b", 1))]
-    argv = ["test", *paths, "--reader", "table", "--test", "exact", "--documents"]
+    argv = ["compare", *paths, "--reader", "table", "--test", "exact", "--documents"]
     assert cli.main([*argv, file("docs", DOCUMENTS), "--unit", "document"]) == 0
     capsys.readouterr()
     assert cli.main([*argv, file("docs", DOCUMENTS.replace("blog\td2", "blog\td3", 1))]) == 2
@@ -530,7 +530,7 @@ def test_a_system_is_called_as_its_file_without_what_says_its_format(paths, name
 
 def test_an_option_goes_to_the_metrics_that_have_it(file, capsys):
     ref, x, y = (file(name, f"天地人和{last}\n" * 5) for name, last in (("ref", "大小"), ("x", "大小"), ("y", "小大")))
-    argv = ["test", x, y, "--reader", "text", "--reference", ref, "--text-as-is"]
+    argv = ["compare", x, y, "--reader", "text", "--reference", ref, "--text-as-is"]
     argv += ["--test", "randomization", "--n-resamples", "20", "--format", "json"]
 
     def found(*arguments):
@@ -578,7 +578,7 @@ def test_an_option_goes_to_the_metrics_that_have_it(file, capsys):
     ],
 )
 def test_bad_input(sigf, capsys, arguments, message):
-    assert cli.main(["test", *sigf, *arguments.split()]) == 2
+    assert cli.main(["compare", *sigf, *arguments.split()]) == 2
     fragments = capsys.readouterr()
     assert message in fragments.err
     assert fragments.err.count("\n") == 1
@@ -586,7 +586,7 @@ def test_bad_input(sigf, capsys, arguments, message):
 
 
 def test_nothing_to_compare(sigf, capsys):
-    assert cli.main(["test", sigf[0], sigf[0], "--reader", "sigf"]) == 2
+    assert cli.main(["compare", sigf[0], sigf[0], "--reader", "sigf"]) == 2
     assert "is given 2 times, expected different files" in capsys.readouterr().err
     with pytest.raises(InputError, match="found one system, expected at least two"):
         compared(simulate.statistics("mean", n_systems=1, n_segments=5), "mean")
@@ -694,7 +694,7 @@ def test_runs_are_called_by_what_their_names_have_in_common(paths, methods, runs
 
 
 def test_a_reference_before_the_systems_takes_them(capsys):
-    assert cli.main(["test", "--metric", "bleu", "--reference", "ref.txt", "a.txt", "b.txt"]) == 2
+    assert cli.main(["compare", "--metric", "bleu", "--reference", "ref.txt", "a.txt", "b.txt"]) == 2
     assert "found no file before --reference, which takes all that follow" in capsys.readouterr().err
 
 

@@ -34,7 +34,8 @@ from study import analysis
 from study import cli as study_cli
 
 LIBRARY = [
-    "test", "gate", "rank", "plan", "metrics", "extract", "collect", "pool", "compare", "methods", "transfer", "merge",
+    "compare", "gate", "rank", "plan", "metrics", "extract", "collect", "pool", "all-pairs", "methods", "transfer",
+    "merge",
 ]  # fmt: skip
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
@@ -115,7 +116,7 @@ class TestStart:
         assert platform.platform() in out
         assert f"\n{os.cpu_count()} threads" in out
 
-    @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["compare", "--help"]])
+    @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["all-pairs", "--help"]])
     def test_nothing_heavy_is_imported_for_it(self, arguments):
         code = (
             "import sys\nfrom pairsig.cli import main\n"
@@ -133,7 +134,7 @@ class TestStart:
         code = (
             "import sys; from pairsig.cli import main\n"
             "for form in ('table', 'sentence', 'json', 'markdown', 'latex'):\n"
-            "    print(main(['test', 'a', 'b', '--format', form]), 'pandas' in sys.modules, end='|')"
+            "    print(main(['compare', 'a', 'b', '--format', form]), 'pandas' in sys.modules, end='|')"
         )
         *printed, rest = python("-c", code).stdout.split("0 False|")
         assert ["0.25" in form for form in printed] == [True] * 5
@@ -141,7 +142,7 @@ class TestStart:
 
     def test_as_a_module_and_without_unicode(self):
         """On a terminal that has no δ the formulas are still printed."""
-        ended = python("-m", "pairsig", "compare", "--help", PYTHONIOENCODING="ascii")
+        ended = python("-m", "pairsig", "all-pairs", "--help", PYTHONIOENCODING="ascii")
         assert r"p = #{\u03b4* > 2\u03b4} / b" in ended.stdout
 
     @pytest.mark.parametrize("command", LIBRARY + STUDY)
@@ -151,7 +152,7 @@ class TestStart:
         program = "pairsig" if command in LIBRARY else "python -m study"
         assert out.startswith(f"usage: {program} {command} ")
         assert ("--output" in out) == (
-            command not in {"test", "rank", "plan", "metrics", "train", "sheets"}
+            command not in {"compare", "rank", "plan", "metrics", "train", "sheets"}
         )  # the first four print, `train` has --model, `sheets` fills in pages
 
     def test_all_commands_are_listed_in_groups(self, capsys):
@@ -164,7 +165,7 @@ class TestStart:
         assert groups[0][0].startswith("compare systems")
         assert [command for _, command in groups if command] == LIBRARY
         assert [next(command for _, command in groups[i + 1 :]) for i, (group, _) in enumerate(groups) if group] == [
-            "test", "extract", "compare",
+            "compare", "extract", "all-pairs",
         ]  # fmt: skip
 
     @pytest.mark.parametrize("command", LIBRARY)
@@ -181,17 +182,17 @@ class TestStart:
         written = re.findall(r"--output (\S+)", lines[-1])
         assert capsys.readouterr().out or all((work / name).stat().st_size for name in written)
 
-    @pytest.mark.parametrize("command", ["compare", "resize"])
+    @pytest.mark.parametrize("command", ["all-pairs", "resize"])
     def test_help_prints_the_formulas(self, command, capsys):
         run(command, "--help")
         out = re.sub(r"\s+", " ", capsys.readouterr().out)
         for test in definitions.TESTS:
-            if not test.exact or command == "compare":
+            if not test.exact or command == "all-pairs":
                 words = filter(None, (test.name, test.method, test.alternative, test.formula))
                 assert " ".join(words) + (f" ({test.source})" if test.source else "") in out
 
     def test_help_names_the_metrics(self, capsys):
-        run("test", "--help")
+        run("compare", "--help")
         out = re.sub(r"\s+", " ", capsys.readouterr().out)
         assert f"--metric {', '.join(METRICS)} or" in out
 
@@ -223,7 +224,7 @@ class TestInterrupt:
     def test_of_a_test_that_is_drawing(self, work):
         for name in "ab":
             (work / name).write_text("1 1\n0 1\n1 1\n" * 500 if name == "a" else "0 1\n1 1\n0 1\n" * 500)
-        asked = ["test", "a", "b", "--reader", "art", "--test", "bootstrap", "--n-resamples", "1e9"]
+        asked = ["compare", "a", "b", "--reader", "art", "--test", "bootstrap", "--n-resamples", "1e9"]
         code = (
             "import os, signal, sys\n"
             "from pairsig import cli; from pairsig.core import engine\n"
@@ -253,7 +254,7 @@ class TestInterrupt:
         monkeypatch.setattr(pd.DataFrame, "to_csv", interrupted)
         monkeypatch.setattr("csv.writer", interrupted)
         before = sorted(path.name for path in work.iterdir())
-        assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--output", "c.tsv") == 130
+        assert run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--output", "c.tsv") == 130
         assert sorted(path.name for path in work.iterdir()) == before
         assert capsys.readouterr().err.endswith("pairsig: interrupted, nothing was written\n")
 
@@ -265,7 +266,7 @@ class Terminal(io.StringIO):
 
 class TestCompare:
     def test_is_the_function(self, simulated, work):
-        assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", "1e3", "--output", "c.tsv") == 0
+        assert run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", "1e3", "--output", "c.tsv") == 0
         ours = tables.read(work / "c.tsv")
         theirs = all_pairs.compare(simulated, metric="f1", n_resamples=1000)
         pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
@@ -274,7 +275,9 @@ class TestCompare:
     def test_options_arrive(self, simulated, work):
         options = {"test": "randomization", "alternative": "observed", "seed": 5, "unit": "document", "batch": 7}
         arguments = [word for key, value in options.items() for word in (f"--{key}", value)]
-        assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", 500, *arguments, "--output", "c.tsv") == 0
+        assert (
+            run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", 500, *arguments, "--output", "c.tsv") == 0
+        )
         theirs = all_pairs.compare(simulated, metric="f1", n_resamples=500, rng=options.pop("seed"), **options)
         ours = tables.read(work / "c.tsv")
         assert ours["n_greater"].tolist() == theirs["n_greater"].tolist()
@@ -286,7 +289,7 @@ class TestCompare:
             (work / suffix).mkdir()
             statistics.write(simulated, work / suffix / f"s.{suffix}")
             assert run(
-                "compare", f"{suffix}/s.{suffix}", "--metric", "f1", "--n-resamples", 300, "--output", f"c.{suffix}"
+                "all-pairs", f"{suffix}/s.{suffix}", "--metric", "f1", "--n-resamples", 300, "--output", f"c.{suffix}"
             ) == 0  # fmt: skip
         one, *others = (tables.read(work / f"c.{suffix}") for suffix in ("tsv", "csv", "parquet"))
         assert len(one) == 15
@@ -296,9 +299,9 @@ class TestCompare:
     @pytest.mark.parametrize("suffix", ["tsv", "parquet"])
     def test_merged_parts_are_the_whole_byte_for_byte(self, simulated, work, suffix):
         options = ["--metric", "f1", "--n-resamples", 1000]
-        assert run("compare", "s.parquet", *options, "--output", f"whole.{suffix}") == 0
+        assert run("all-pairs", "s.parquet", *options, "--output", f"whole.{suffix}") == 0
         for k in (3, 1, 2):
-            assert run("compare", "s.parquet", *options, "--part", f"{k}/3", "--output", f"{k}.{suffix}") == 0
+            assert run("all-pairs", "s.parquet", *options, "--part", f"{k}/3", "--output", f"{k}.{suffix}") == 0
         assert run("merge", f"2.{suffix}", f"3.{suffix}", f"1.{suffix}", "--output", f"merged.{suffix}") == 0
         assert (work / f"merged.{suffix}").read_bytes() == (work / f"whole.{suffix}").read_bytes()
         assert tables.read(work / f"1.{suffix}")["n_resamples"].unique().tolist() == [333]
@@ -306,7 +309,7 @@ class TestCompare:
     def test_identical_systems_are_reported_and_have_p_1(self, simulated, work, capsys):
         data = replace(simulated, counts=simulated.counts[[0, 1, 1, 3, 4, 5]])
         statistics.write(data, work / "twins.parquet")
-        assert run("compare", "twins.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
+        assert run("all-pairs", "twins.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
         fragments = "warning: dataset s: systems system2 and system3 have the same counts on every segment, p = 1"
         assert fragments in capsys.readouterr().err
         table = tables.read(work / "c.tsv")
@@ -315,16 +318,16 @@ class TestCompare:
         assert (table["pvalue"] < 1).sum() == 14
 
     def test_silent_when_all_is_well_and_no_terminal(self, simulated, capsys):
-        assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
+        assert run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
         assert capsys.readouterr() == ("", "")
 
     def test_progress_on_a_terminal_changes_nothing(self, simulated, work, monkeypatch):
         options = ["--metric", "f1", "--n-resamples", 100, "--batch", 10]
-        assert run("compare", "s.parquet", *options, "--output", "quiet.tsv") == 0
+        assert run("all-pairs", "s.parquet", *options, "--output", "quiet.tsv") == 0
         terminal = Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setattr("time.monotonic", iter(range(0, 10**6, 100)).__next__)
-        assert run("compare", "s.parquet", *options, "--output", "with-progress.tsv") == 0
+        assert run("all-pairs", "s.parquet", *options, "--output", "with-progress.tsv") == 0
         assert (work / "with-progress.tsv").read_bytes() == (work / "quiet.tsv").read_bytes()
         assert "compare s" in terminal.getvalue()
 
@@ -338,7 +341,7 @@ class TestCompare:
     def test_progress_of_test_counts_every_resample(self, work, monkeypatch, capsys):
         for name, line in (("a", "1 1"), ("b", "0 1"), ("c", "1 2")):
             (work / name).write_text(f"{line}\n0 2\n1 3\n", encoding="utf-8")
-        asked = ["test", "a", "b", "c", "--reader", "art", "--test", "randomization", "--n-resamples", "1000"]
+        asked = ["compare", "a", "b", "c", "--reader", "art", "--test", "randomization", "--n-resamples", "1000"]
         asked += ["--format", "json"]
         assert run(*asked) == 0
         fragments, _ = capsys.readouterr()
@@ -378,11 +381,11 @@ class TestBadStatistics:
     )
     def test_refused(self, work, refused, rows, fragments):
         written(work / "bad.tsv", rows)
-        refused("compare", "bad.tsv", "--metric", "f1", "--output", "c.tsv", fragments=fragments)
+        refused("all-pairs", "bad.tsv", "--metric", "f1", "--output", "c.tsv", fragments=fragments)
 
     def test_damaged_parquet(self, work, refused):
         (work / "bad.parquet").write_bytes(b"PAR1")
-        refused("compare", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
+        refused("all-pairs", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
 
 
 class TestBadOptions:
@@ -404,7 +407,7 @@ class TestBadOptions:
         ],
     )
     def test_compare(self, simulated, refused, options, fragments):
-        refused("compare", "s.parquet", *options, "--output", "c.tsv", fragments=fragments)
+        refused("all-pairs", "s.parquet", *options, "--output", "c.tsv", fragments=fragments)
 
     @pytest.mark.parametrize(
         ("output", "fragments"),
@@ -418,8 +421,8 @@ class TestBadOptions:
     )
     def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, fragments):
         (work / "folder.tsv").mkdir()
-        monkeypatch.setattr(all_pairs, "compare", lambda *_, **__: pytest.fail("the work was done"))
-        refused("compare", "s.parquet", "--metric", "f1", "--output", output, fragments=fragments)
+        monkeypatch.setattr(all_pairs, "all-pairs", lambda *_, **__: pytest.fail("the work was done"))
+        refused("all-pairs", "s.parquet", "--metric", "f1", "--output", output, fragments=fragments)
 
     def test_a_full_disk(self, simulated, refused, monkeypatch):
         def full(*_: object) -> None:
@@ -427,9 +430,9 @@ class TestBadOptions:
 
         monkeypatch.setattr(tables, "write", full)
         options = ["--metric", "f1", "--n-resamples", 10, "--output", "c.tsv"]
-        refused("compare", "s.parquet", *options, fragments=["c.tsv", "No space left on device"])
+        refused("all-pairs", "s.parquet", *options, fragments=["c.tsv", "No space left on device"])
 
-    @pytest.mark.parametrize("command", ["compare", "resize", "collect", "pool", "merge", "thresholds", "tabulate"])
+    @pytest.mark.parametrize("command", ["all-pairs", "resize", "collect", "pool", "merge", "thresholds", "tabulate"])
     def test_a_missing_input(self, work, refused, command):
         options = {"collect": ["--dataset", "d"], "pool": ["--dataset", "d"], "resize": ["--halves", 1]}
         fragments = ["none.tsv", "o such file"]
@@ -489,7 +492,7 @@ class TestResize:
     def test_of_the_whole_test_set_is_compare(self, simulated, work):
         options = ["s.parquet", "--seed", 3]
         whole = ["--whole", "whole.tsv", "--whole-n-resamples", 300]
-        assert run("compare", *options, "--n-resamples", 300, "--output", "c.tsv") == 0
+        assert run("all-pairs", *options, "--n-resamples", 300, "--output", "c.tsv") == 0
         assert run("resize", *options, "--n-resamples", 100, "--halves", 1, *whole, "--output", "r.tsv") == 0
         assert (work / "whole.tsv").read_bytes() == (work / "c.tsv").read_bytes()
         assert set(tables.read(work / "r.tsv")["n_resamples"]) == {100}
@@ -529,7 +532,7 @@ class TestExtract:
                 "--kind", "llm", "--output", f"{name}.tsv",
             ) == 0  # fmt: skip
         assert run("collect", "good.tsv", "poor.tsv", "--dataset", "d", "--output", "d.parquet") == 0
-        assert run("compare", "d.parquet", "--unit", "document", "--n-resamples", 100, "--output", "c.tsv") == 0
+        assert run("all-pairs", "d.parquet", "--unit", "document", "--n-resamples", 100, "--output", "c.tsv") == 0
         (row,) = tables.read(work / "c.tsv").itertuples()
         assert (row.dataset, row.metric, row.system_a, row.system_b) == ("d", "bleu", "good", "poor")
         assert (row.same_group, row.kind_a, row.n_segments) == (True, "llm", 3)
@@ -607,7 +610,7 @@ def make_study(work):
     data = simulate.statistics("accuracy", n_systems=24, n_segments=800, n_groups=3, spread=0.03, correlation=0.8)
     statistics.write(replace(data, dataset="s"), work / "s.parquet")
     resize = ["resize", "s.parquet", "--metric", "accuracy", "--n-resamples", 400]
-    assert run("compare", "s.parquet", "--metric", "accuracy", "--n-resamples", 400, "--output", "c.tsv") == 0
+    assert run("all-pairs", "s.parquet", "--metric", "accuracy", "--n-resamples", 400, "--output", "c.tsv") == 0
     assert run(*resize, "--initial", "100,200,400", "--halves", 1, "--output", "sizes.tsv") == 0
     written(work / "datasets.tsv", [("s", "parsing", "")], "dataset task pool")
     written(work / "sheet.tsv", [("parsing", "iid", "s", "half-1", "s", "half-2")], SHEET)

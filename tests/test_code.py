@@ -53,7 +53,7 @@ COUNTS = "system\tsegment\tvalue\n" + "".join(f"{s}\t{i}\t{(i * s) % 3 % 2}\n" f
 @pytest.mark.parametrize(
     "command",
     [
-        "pairsig compare counts.tsv --metric mean --n-resamples 10 --output out.tsv",
+        "pairsig all-pairs counts.tsv --metric mean --n-resamples 10 --output out.tsv",
         "study describe counts.tsv:mean --output out.tsv",
         "pairsig extract a.txt --reference a.txt --metric bleu --system a --output out.parquet",
         "study prepare a.txt --task constituency --output out.txt",
@@ -76,12 +76,12 @@ def test_what_a_command_loads_is_in_its_list(command, tmp_path):
 def test_lists_are_transitive():
     # `compare` imports `all_pairs`, which imports `engine`, which imports `random_streams`.
     imported = ("comparisons/all_pairs", "core/engine", "core/random_streams", "stats/paired", "io/tables")
-    assert {f"pairsig/{name}.py" for name in imported} <= names(code.of("compare"))
+    assert {f"pairsig/{name}.py" for name in imported} <= names(code.of("all-pairs"))
     # Modules that are imported when they are chosen.
     assert {"pairsig/readers/outputs/conllu.py", "pairsig/metrics/translation.py"} <= names(code.of("extract"))
     assert not any("readers/logs/" in name for name in names(code.of("extract")))
     assert "study/corpora/alignment.py" in names(code.of("prepare"))
-    assert not {"study/figures/style.py", "study/reproduction/thresholds.py"} & names(code.of("compare"))
+    assert not {"study/figures/style.py", "study/reproduction/thresholds.py"} & names(code.of("all-pairs"))
 
 
 def test_base_models_are_code_of_their_own():

@@ -67,12 +67,12 @@ def written(tmp_path_factory):
         domains = np.array(["news", "speech"] * 150)
         statistics.write(replace(data, dataset=name, domains=domains), work / f"{name}.parquet")
         options = ["--metric", "accuracy", "--n-resamples", 200]
-        run(cli.main, "compare", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
+        run(cli.main, "all-pairs", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
     made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
     run(study_cli.main, "resize", work / "one.parquet", *made, *options, "--output", work / "one-sets.tsv")
     for k in (1, 2):
         part = ["--part", f"{k}/2", "--output", work / f"part{k}.tsv"]
-        run(cli.main, "compare", work / "one.parquet", *options, *part)
+        run(cli.main, "all-pairs", work / "one.parquet", *options, *part)
     run(cli.main, "merge", work / "part1.tsv", work / "part2.tsv", "--output", work / "merged.tsv")
     run(cli.main, "pool", work / "one.parquet", work / "two.parquet", "--dataset", "p", "--output", work / "pool.tsv")
     for name in "abc":
@@ -104,7 +104,19 @@ def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
             "segment\tcorrect\ttotal\n" + "".join(f"{i}\t{c}\t1\n" for i, c in enumerate(correct))
         )
     files = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
-    run(cli.main, "test", *files, "--reader", "table", "--metric", "accuracy", "--n-resamples", 100, "--format", "json")
+    run(
+        cli.main,
+        "compare",
+        *files,
+        "--reader",
+        "table",
+        "--metric",
+        "accuracy",
+        "--n-resamples",
+        100,
+        "--format",
+        "json",
+    )
     for row in json.loads(capsys.readouterr().out):
         assert list(row) == list(BASELINE.names)
         for column in BASELINE.columns:

@@ -154,5 +154,5 @@ def test_options_on_the_page_exist(option, capsys):
 
     assert option in PAGE
     files = [str(DATA / "model1"), str(DATA / "model2")]
-    assert cli.main(["test", *files, "--reader", "sigf", "--n-resamples", "200", *option.split()]) == 0
+    assert cli.main(["compare", *files, "--reader", "sigf", "--n-resamples", "200", *option.split()]) == 0
     assert option.split()[-1] in capsys.readouterr().out

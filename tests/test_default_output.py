@@ -1,4 +1,4 @@
-"""Error rates and coverage of what `pairsig test` prints by default, in populations on which nothing was tuned.
+"""Error rates and coverage of what `pairsig compare` prints by default, in populations on which nothing was tuned.
 
 Test sets are drawn from finite populations with a known difference. The bounds are those of Clopper and Pearson on the
 simulated rates.

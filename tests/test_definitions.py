@@ -53,19 +53,19 @@ def files(monkeypatch, tmp_path):
 
 def test_the_command_line(files, capsys, tmp_path):
     page, picture = tmp_path / "page.html", tmp_path / "page.svg"
-    assert cli.main(["test", *files, "--test", "sign", "--format", "json", "--html", str(page)]) == 0
+    assert cli.main(["compare", *files, "--test", "sign", "--format", "json", "--html", str(page)]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["test"], row["pvalue"], row["n_resamples"]) == ("sign", pytest.approx(P), None)
     text = page.read_text()
     assert "p is the probability that one of old and new would win so many segments if the two outputs were" in text
     assert "If neither system were better" not in text  # a null distribution of gains is not what it compares
     assert f"two-sided sign test, p = {P:.3g}, n = {N}" in text
-    assert cli.main(["test", *files, "--test", "sign", "--format", "sentence", "--plot", str(picture)]) == 0
+    assert cli.main(["compare", *files, "--test", "sign", "--format", "sentence", "--plot", str(picture)]) == 0
     assert f"two-sided sign test, p = {P:.3g}, n = {N}" in capsys.readouterr().out
     assert picture.exists()
 
 
-@pytest.mark.parametrize("command", ["test", "compare", "plan"])
+@pytest.mark.parametrize("command", ["compare", "all-pairs", "plan"])
 def test_help(files, command, capsys):
     with pytest.raises(SystemExit):
         cli.main([command, "--help"])
@@ -156,7 +156,7 @@ def test_words_follow_the_statistic_of_the_test(monkeypatch, tmp_path, capsys):
     for name, scores in SYSTEMS.items():
         np.savetxt(tmp_path / f"{name}.txt", scores, fmt="%d")
     files, page = [str(tmp_path / f"{name}.txt") for name in SYSTEMS], tmp_path / "page.html"
-    assert cli.main(["test", *files, "--test", "signed-rank", "--format", "sentence", "--html", str(page)]) == 0
+    assert cli.main(["compare", *files, "--test", "signed-rank", "--format", "sentence", "--html", str(page)]) == 0
     assert "two-sided Wilcoxon signed-rank test, p = " in capsys.readouterr().out
     text = page.read_text()
     assert "p is the probability that the sum of signed ranks would be at least as extreme as on this test set" in text

@@ -91,14 +91,14 @@ executed = load("executed")
 
 
 def test_an_example_that_prints_something_else_is_reported():
-    text = "---\nexecuted-in: config/example\n---\n\n```console\n$ pairsig test baseline.txt\n0.05\n```\n"
+    text = "---\nexecuted-in: config/example\n---\n\n```console\n$ pairsig compare baseline.txt\n0.05\n```\n"
     (message,) = executed.differences(text)
     assert "found an unknown format" in message
-    page = "---\nexecuted-in: config/example\n---\n```bash\npairsig test tuned.txt\n```\n"
+    page = "---\nexecuted-in: config/example\n---\n```bash\npairsig compare tuned.txt\n```\n"
     (message,) = executed.differences(page)
     assert "found an unknown format" in message
     page = page.replace(
-        "test tuned.txt", "test tuned.txt other.txt --reference reference.txt --metric ter --test exact"
+        "compare tuned.txt", "compare tuned.txt other.txt --reference reference.txt --metric ter --test exact"
     )
     assert list(executed.differences(page)) == []
     (message,) = executed.differences(f"{page}\n```text\nno table\n```\n")
@@ -121,7 +121,19 @@ def test_links_between_files_become_links_between_pages(tmp_path):
 
 def test_every_option_is_in_the_page_of_the_command_line():
     text = load("generated").command_line()
-    commands = "test", "gate", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"
+    commands = (
+        "compare",
+        "gate",
+        "rank",
+        "plan",
+        "extract",
+        "collect",
+        "pool",
+        "all-pairs",
+        "methods",
+        "transfer",
+        "merge",
+    )
     for name in commands:
         section = text.split(f"## pairsig {name}\n")[1].split("\n## ")[0]
         with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -147,9 +159,9 @@ def test_python_in_coming_from_runs(code, tmp_path, monkeypatch):
     counts["b"][0, 0] = 0
     exec(compile(f"import pairsig\n{code}", "coming-from.md", "exec"), counts)
     for path in Path().glob("*.csv"):
-        assert cli.main(["test", str(path), str(path), "--test", "exact"]) == 2  # one file is given twice
+        assert cli.main(["compare", str(path), str(path), "--test", "exact"]) == 2  # one file is given twice
         shutil.copy(path, "other.csv")
-        assert cli.main(["test", str(path), "other.csv", "--test", "exact"]) == 0
+        assert cli.main(["compare", str(path), "other.csv", "--test", "exact"]) == 0
 
 
 def test_python_in_the_page_on_documents_prints_what_it_says(monkeypatch, capsys):
@@ -210,9 +222,8 @@ def test_every_picture_of_the_gallery_is_drawn_by_a_command_on_it():
 
 
 def test_pictures_that_a_page_draws_are_kept(tmp_path):
-    page = (
-        "---\nexecuted-in: config/example\n---\n```bash\npairsig test baseline.txt tuned.txt --reference reference.txt "
-    )
+    page = "---\nexecuted-in: config/example\n---\n```bash\n"
+    page += "pairsig compare baseline.txt tuned.txt --reference reference.txt "
     page += "--metric ter --plot exact.svg\n```\n"
     assert list(executed.differences(page, tmp_path)) == []
     assert [path.name for path in tmp_path.iterdir()] == ["exact.svg"]

@@ -115,7 +115,7 @@ def test_an_exact_test_on_the_command_line_compiles_and_draws_nothing(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text("1\n0\n1\n" if name == "a" else "0\n0\n1\n", encoding="utf-8")
     code = "import sys\nfrom pairsig import cli\ncli.main(sys.argv[1:])"
-    loaded, printed = modules_of(code, "test", "a.txt", "b.txt", cwd=tmp_path)
+    loaded, printed = modules_of(code, "compare", "a.txt", "b.txt", cwd=tmp_path)
     assert "exact" in printed
     assert loaded & (HEAVY - {"pandas", "pyarrow", "tabulate"}) == set()
 
@@ -211,7 +211,7 @@ def test_the_commands_run_without_an_install(not_installed):
     version = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
     example = ROOT / "config/example"
     done = not_installed(
-        "-m", "pairsig", "test", "baseline.txt", "tuned.txt", "--reference", "reference.txt", "--metric", "bleu",
+        "-m", "pairsig", "compare", "baseline.txt", "tuned.txt", "--reference", "reference.txt", "--metric", "bleu",
         "--n-resamples", "100", "--format", "json", cwd=example,
     )  # fmt: skip
     assert f"version:{version}" in done.stdout, done.stderr

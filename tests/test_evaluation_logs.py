@@ -61,8 +61,8 @@ def clustered(values, clusters):
 
 
 def answer(*arguments, capsys):
-    """What `pairsig test --format json` prints, and what it notes."""
-    code = cli.main(["test", *map(str, arguments), "--format", "json"])
+    """What `pairsig compare --format json` prints, and what it notes."""
+    code = cli.main(["compare", *map(str, arguments), "--format", "json"])
     out, err = capsys.readouterr()
     assert code == 0, err
     return json.loads(out), err
@@ -132,7 +132,12 @@ def test_one_command_from_two_logs_of_inspect(capsys):
 
 @pytest.mark.parametrize(
     "command",
-    ["test", "test --option reducer=mean", "rank --option reducer=mean", "plan --option reducer=mean --reader inspect"],
+    [
+        "compare",
+        "compare --option reducer=mean",
+        "rank --option reducer=mean",
+        "plan --option reducer=mean --reader inspect",
+    ],
 )
 def test_documents_that_are_not_used_are_noted(command, capsys):
     name, *options = command.split()
@@ -157,7 +162,7 @@ def test_systems_are_renamed(tmp_path, capsys):
         ("mockllm/strong=mockllm/weak", "the systems would be called mockllm/weak, expected different names"),
         ("ours", "found --name ours, expected --name OLD=NEW for a system of mockllm/strong"),
     ):
-        assert cli.main(["test", STRONG, WEAK, "--metric", "exact", "--name", wrong]) == 2
+        assert cli.main(["compare", STRONG, WEAK, "--metric", "exact", "--name", wrong]) == 2
         assert words in capsys.readouterr().err
     runs = "system\tsegment\tcorrect\ttotal\n" + "".join(
         f"m=1{one}-{run}\t{i}\t{(i + run) % 2 if one == 'a' else 1}\t1\n"
@@ -1348,10 +1353,10 @@ def test_logs_of_inspect_that_are_not_comparable(tmp_path, eval_, words, capsys)
         log = of_inspect(name, samples)
         log["eval"] |= usual | changed
         paths.append(write(tmp_path / f"{name}.json", log))
-    assert cli.main(["test", *paths, "--test", "exact"]) == 2
+    assert cli.main(["compare", *paths, "--test", "exact"]) == 2
     message = capsys.readouterr().err
     assert re.search(words, message)
-    (command,) = [line for line in message.splitlines() if line.startswith("pairsig test")]
+    (command,) = [line for line in message.splitlines() if line.startswith("pairsig compare")]
     assert command.endswith("--even-so")
     assert cli.main(shlex.split(command)[1:]) == 0
     assert re.search(words, capsys.readouterr().err)
@@ -1369,9 +1374,9 @@ def test_results_of_lm_eval_that_are_not_comparable(tmp_path, capsys):
             lm_eval_of(tmp_path / f"{key}-{number}", rows, **{key: value})
             for number, value in enumerate((first, second))
         ]
-        assert cli.main(["test", *paths, "--test", "exact"]) == 2
+        assert cli.main(["compare", *paths, "--test", "exact"]) == 2
         assert "these scores are not comparable" in capsys.readouterr().err
-        assert cli.main(["test", *paths, "--test", "exact", "--even-so"]) == 0
+        assert cli.main(["compare", *paths, "--test", "exact", "--even-so"]) == 0
         capsys.readouterr()
 
 
@@ -1454,17 +1459,17 @@ def test_what_is_not_recognized(tmp_path):
 def test_numbers_that_several_programs_write_are_asked_for(name, reader, capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
     other = name.replace("1", "2")
-    assert cli.main(["test", name, other]) == 2
-    (command,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("pairsig test")]
-    assert command == f"pairsig test {name} {other} --reader {reader}"
+    assert cli.main(["compare", name, other]) == 2
+    (command,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("pairsig compare")]
+    assert command == f"pairsig compare {name} {other} --reader {reader}"
     assert cli.main([*command.split()[1:], "--n-resamples", "99", "--threads", "1"]) == 0
 
 
 def test_missing_is_for_logs(capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
-    assert cli.main(["test", "model1", "model2", "--reader", "sigf", "--missing", "drop"]) == 2
+    assert cli.main(["compare", "model1", "model2", "--reader", "sigf", "--missing", "drop"]) == 2
     assert "model1 is neither a table nor the log of an evaluation" in capsys.readouterr().err
-    assert cli.main(["test", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"]) == 2
+    assert cli.main(["compare", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"]) == 2
     assert "reader text reads outputs" in capsys.readouterr().err
 
 
@@ -1499,7 +1504,7 @@ def test_half_a_surrogate_pair_in_an_id(tmp_path):
     rows = [{"id": "\ud800", "score": 1}, {"id": "b", "score": 0}]
     a = write(tmp_path / "a.json", rows)
     b = write(tmp_path / "b.json", [row | {"score": 0} for row in rows])
-    assert cli.main(["test", a, b, "--flips", str(tmp_path / "flips.tsv"), "--test", "exact"]) == 0
+    assert cli.main(["compare", a, b, "--flips", str(tmp_path / "flips.tsv"), "--test", "exact"]) == 0
     assert tables.read(tmp_path / "flips.tsv")["segment"].tolist() == ["\\ud800"]
 
 

@@ -266,7 +266,7 @@ def test_pairs_out_of_reach_are_drawn_and_the_others_stay_exact(tmp_path, capsys
             assert (row["pvalue_low"] < p < row["pvalue_high"]) == (test == "randomization")
             assert f"|test:{test}|" in row["signature"]
     tables.write(data.to_table(), tmp_path / "counts.tsv")
-    command = ["compare", str(tmp_path / "counts.tsv"), "--metric", "f1", "--test", "exact", "--n-resamples", "500"]
+    command = ["all-pairs", str(tmp_path / "counts.tsv"), "--metric", "f1", "--test", "exact", "--n-resamples", "500"]
     assert cli.main([*command, "--output", str(tmp_path / "pairs.tsv")]) == 0
     assert "for 2 of 3 pairs the totals can take too many values for the exact test" in capsys.readouterr().err
     assert sorted(pair_tables.read(tmp_path / "pairs.tsv")["test"]) == ["exact", "randomization", "randomization"]

@@ -31,8 +31,8 @@ def inspect(folder, name, values, question="What is <b>{}</b>?"):
 @pytest.mark.parametrize(
     ("command", "baseline"),
     [
-        (["test", "--test", "exact", "--baseline", "old"], "old"),
-        (["test", "--test", "exact"], "new"),
+        (["compare", "--test", "exact", "--baseline", "old"], "old"),
+        (["compare", "--test", "exact"], "new"),
         (["gate", "--margin", "1%"], "old"),
     ],
 )
@@ -40,7 +40,7 @@ def test_flips_of_a_log_in_both_directions_with_their_text(tmp_path, capsys, com
     """System A gains an item that it alone passes; B is the baseline, or the second system."""
     paths = [inspect(tmp_path, "old", "CCICI"), inspect(tmp_path, "new", "CIICC")]
     table, page = tmp_path / "flips.tsv", tmp_path / "report.html"
-    html = ["--html", str(page)] if command[0] == "test" else []
+    html = ["--html", str(page)] if command[0] == "compare" else []
     assert cli.main([*command, *paths, "--flips", str(table), *html]) in (0, 3), capsys.readouterr().err
     found = pd.read_csv(table, sep="\t")
     lost, gained = (2, 5) if baseline == "old" else (5, 2)
@@ -71,7 +71,7 @@ def test_prompts_of_lm_eval_are_shown_from_their_end(tmp_path):
         results = {"results": {}, "model_name": name}
         (tmp_path / name / "results_2026-01-02T03-04-05.678.json").write_text(json.dumps(results))
     table = tmp_path / "flips.tsv"
-    assert cli.main(["test", str(tmp_path / "a"), str(tmp_path / "b"), "--flips", str(table)]) == 0
+    assert cli.main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--flips", str(table)]) == 0
     found = pd.read_csv(table, sep="\t")
     assert found["target"].tolist() == ["t2", "t0"]  # lost by a, gained by a
     assert [text[-2:] for text in found["input"]] == ["Q2", "Q0"]

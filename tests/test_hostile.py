@@ -58,7 +58,7 @@ def test_a_file_whose_name_is_not_utf_8(tmp_path, capsys):
     paths = [tmp_path / os.fsdecode(name) for name in (b"good.txt", b"bad\xff.txt")]
     for path in paths:
         path.write_bytes(b"1\n0\n1\n")
-    assert cli.main(["test", *map(str, paths), "--reader", "sigf"]) == 2
+    assert cli.main(["compare", *map(str, paths), "--reader", "sigf"]) == 2
     assert r"found the system 'bad\udcff', expected a name" in capsys.readouterr().err
 
 
@@ -85,13 +85,13 @@ def rendered(kind, style):
     metric = registry.metric("accuracy")
     if kind == "rank":
         return ranking.render(ranking.rank(data, metric=metric, n_resamples=200), style)
-    if kind == "test":
+    if kind == "compare":
         return baseline.render(compare_with_one(data, [metric], ["exact"])[0], style)
     found = methods.compare_methods(data, metric=metric, training_sd=1.0, baseline=data.methods[0]).table
     return methods.render(found, style)
 
 
-@pytest.mark.parametrize("kind", ["test", "rank", "methods"])
+@pytest.mark.parametrize("kind", ["compare", "rank", "methods"])
 def test_markdown(kind):
     table, _, notes = rendered(kind, "markdown").partition("\n\n")
     bars = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.splitlines()]
@@ -102,7 +102,7 @@ def test_markdown(kind):
     assert r"back\\slash \$x\_1\$ \~\~ \&lt;" in table
 
 
-@pytest.mark.parametrize("kind", ["test", "rank", "methods"])
+@pytest.mark.parametrize("kind", ["compare", "rank", "methods"])
 def test_latex(kind):
     text = rendered(kind, "latex")
     lines = [line for line in text.splitlines() if not line.startswith(("%", "\\"))]
@@ -140,7 +140,7 @@ def test_a_total_that_differs_is_reported(tmp_path, capsys):
         "total is 1 for a and 7 for c on segment 5, expected the same: check that all systems have the same test set"
     )
     for command in (
-        ["compare", "--test", "exact", "--output", str(tmp_path / "o.tsv")],
+        ["all-pairs", "--test", "exact", "--output", str(tmp_path / "o.tsv")],
         ["rank", "--metric", "accuracy", "--n-resamples", "100"],
     ):
         assert cli.main([command[0], str(tmp_path / "x.parquet"), *command[1:]]) == 0
@@ -177,7 +177,7 @@ def test_pipes_can_be_read_again(pipe):
 
 
 def test_pipes_are_recognized_as_files_are(pipe, capsys):
-    assert cli.main(["test", pipe("a.txt", b"1\n1\n1\n"), pipe("b.txt", b"0\n1\n0\n"), "--test", "exact"]) == 0
+    assert cli.main(["compare", pipe("a.txt", b"1\n1\n1\n"), pipe("b.txt", b"0\n1\n0\n"), "--test", "exact"]) == 0
     assert "score" in capsys.readouterr().out
 
 
@@ -213,7 +213,7 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch, capsys):
     for name in "ab":
         (tmp_path / f"{name}.txt").write_bytes(b"1\n0\n1\n")
     arguments = [str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--test", "exact"]
-    assert cli.main(["test", *arguments, "--html", str(tmp_path / "out.html")]) == 2
+    assert cli.main(["compare", *arguments, "--html", str(tmp_path / "out.html")]) == 2
     assert f"pairsig: error: {tmp_path}/out.html: No space left on device" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
 
@@ -338,7 +338,7 @@ def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
 def test_a_link_to_itself_is_one_sentence(tmp_path, file, capsys):
     link = tmp_path / "loop.txt"
     link.symlink_to(link)
-    assert cli.main(["test", str(link), file("a.txt", "1\n0\n1")]) == 2
+    assert cli.main(["compare", str(link), file("a.txt", "1\n0\n1")]) == 2
     message = capsys.readouterr().err
     assert message.startswith("pairsig: error: ")
     assert len(message.splitlines()) == 1
@@ -355,7 +355,7 @@ def test_a_limit_on_memory_is_named(error, monkeypatch, file, capsys):
 
     monkeypatch.setattr(console, "_address_space", lambda: 300 * 2**20)
     monkeypatch.setattr(baseline, "compare_with_one", fail)
-    assert cli.main(["test", file("a.txt", "1\n0\n1"), file("b.txt", "1\n1\n1")]) == 2
+    assert cli.main(["compare", file("a.txt", "1\n0\n1"), file("b.txt", "1\n1\n1")]) == 2
     err = capsys.readouterr().err
     assert "the memory does not suffice: the limit on this process is 300 MiB (ulimit -v)" in err
     assert "llvmlite" not in err
@@ -372,6 +372,6 @@ def test_formulas_in_tables_for_people_are_text(file, tmp_path):
     """An id of an item that a spreadsheet would run; negative numbers stay numbers."""
     rows = ["item,a,b", "=cmd|'/c calc'!A0,1,0", "+x,0,1", "@y,1,0", "-3,1,0", "plain,1,1"]
     path = tmp_path / "flips.csv"
-    assert cli.main(["test", file("t.csv", "\n".join(rows)), "--systems", "a,b", "--flips", str(path)]) == 0
+    assert cli.main(["compare", file("t.csv", "\n".join(rows)), "--systems", "a,b", "--flips", str(path)]) == 0
     found = pd.read_csv(path)["segment"].tolist()
     assert set(found) == {"'=cmd|'/c calc'!A0", "'+x", "'@y", "-3"}

@@ -234,7 +234,7 @@ def five_models(tmp_path, monkeypatch):
 
 
 def command(capsys, *words):
-    assert cli.main(["test", *words]) == 0
+    assert cli.main(["compare", *words]) == 0
     return capsys.readouterr().out
 
 
@@ -302,7 +302,7 @@ def test_rank_is_the_command(five_models, capsys):
 
 
 class TestTransfer:
-    """Against `pairsig transfer` on the tables of `pairsig compare`."""
+    """Against `pairsig transfer` on the tables of `pairsig all-pairs`."""
 
     @pytest.fixture
     def test_sets(self, monkeypatch):
@@ -378,9 +378,9 @@ def test_a_reference_is_no_system(tmp_path, capsys):
         (tmp_path / f"{name}.txt").write_text(text * 4)
     a, b, reference = (str(tmp_path / f"{name}.txt") for name in ("a", "b", "reference"))
     options = ["--reference", reference, "--format", "json", "--n-resamples", "99"]
-    assert cli.main(["test", a, b, reference, *options]) == 0
+    assert cli.main(["compare", a, b, reference, *options]) == 0
     printed, notes = capsys.readouterr()
     assert [(row["system_a"], row["system_b"]) for row in json.loads(printed)] == [("a", "b")]
     assert "reference.txt left out, since it is the reference" in notes
-    assert cli.main(["test", a, reference, *options]) == 2
+    assert cli.main(["compare", a, reference, *options]) == 2
     assert "among the systems, expected at least two others" in capsys.readouterr().err

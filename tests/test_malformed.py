@@ -67,7 +67,7 @@ def registered(name: str) -> Format:
         command = f"extract --reader {name} --metric {reader.metric}"
     else:
         reader = reader_of_counts(name)
-        command = f"test --reader {name}{' --missing drop' * (name in LOGS)}"
+        command = f"compare --reader {name}{' --missing drop' * (name in LOGS)}"
     options = "".join(f" --option {key}={value}" for key, value in reader.example_options.items())
     return Format(reader.example, command + options, Path(reader.example_name).suffix)
 
@@ -89,17 +89,17 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
     ),
     "conllu-raw": Format(example("conllu"), "extract --metric conll_las"),
     "conllx-option": Format(example("conllx"), "extract --metric uas --option format=conllx"),
-    "sigf-1": Format("0.5\n-3\n1e2\n", "test --reader sigf"),
-    "art-2": Format("2 3\n1 2\n0.5 1\n", "test --reader art"),
-    "csv": Format(TABLE, "test --reader table --score score", ".csv"),
-    "tsv": Format(TABLE.replace(",", "\t"), "test --reader table --score score", ".tsv"),
-    "parquet": Format(parquet(), "test --reader table --score score", ".parquet"),
+    "sigf-1": Format("0.5\n-3\n1e2\n", "compare --reader sigf"),
+    "art-2": Format("2 3\n1 2\n0.5 1\n", "compare --reader art"),
+    "csv": Format(TABLE, "compare --reader table --score score", ".csv"),
+    "tsv": Format(TABLE.replace(",", "\t"), "compare --reader table --score score", ".tsv"),
+    "parquet": Format(parquet(), "compare --reader table --score score", ".parquet"),
     "inspect.eval": Format(
         (LOGS_HERE / "inspect/weak.eval").read_bytes(),
-        "test --reader inspect --metric exact --option reducer=mean",
+        "compare --reader inspect --metric exact --option reducer=mean",
         ".eval",
     ),
-    "recognized": Format(example("lm_eval"), "test --missing wrong", ".jsonl"),
+    "recognized": Format(example("lm_eval"), "compare --missing wrong", ".jsonl"),
     "documents": Format("news\td1\n-\td2\n", function=read_documents),
     "parameters": Format(
         "# COLLINS\nLABELED 1\nMAX_ERROR 10\nDELETE_LABEL TOP\nEQ_LABEL ADVP PRT\n", function=read_parameters

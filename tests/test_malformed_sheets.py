@@ -181,7 +181,7 @@ FIRST = 6
 def run(command):
     """Status of a command."""
     try:
-        main = library.main if command.split()[0] in ("compare", "merge") else cli.main
+        main = library.main if command.split()[0] in ("all-pairs", "merge") else cli.main
         return main(command.split())
     except SystemExit as stop:  # argparse
         return stop.code

@@ -185,7 +185,7 @@ def test_rows_of_the_command(tmp_path, capsys):
         paths.append(str(tmp_path / f"{name}.tsv"))
         table = pd.DataFrame(counts.astype(int), columns=["correct", "total"])
         table.to_csv(paths[-1], sep="\t", index_label="segment")
-    command = ["test", *paths, "--reader", "table", "--metric", "accuracy", "--test", "exact"]
+    command = ["compare", *paths, "--reader", "table", "--metric", "accuracy", "--test", "exact"]
     assert cli.main([*command, "--margin", "4", "--format", "json"]) == 0
     first, *rows = json.loads(capsys.readouterr().out)
     assert (first["test"], first["margin"]) == ("exact", None)

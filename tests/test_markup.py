@@ -34,11 +34,11 @@ def test_markup_is_asked_for_and_every_answer_works(form, tmp_path, monkeypatch,
     other = [line.replace("cat", "bat").replace("yes", "no") for line in FORMS[form]]
     files = [written(tmp_path, f"{name}{suffix}", lines) for name, lines in (("a", FORMS[form]), ("b", other))]
     reference = written(tmp_path, f"reference{suffix}", FORMS[form])
-    words = ["test", *files, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]
+    words = ["compare", *files, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]
     assert cli.main(words) == 2
     message = capsys.readouterr().err
     assert f"{reference}: found " in message
-    commands = [line for line in message.splitlines() if line.startswith("pairsig test")]
+    commands = [line for line in message.splitlines() if line.startswith("pairsig compare")]
     assert commands
     for command in commands:
         assert cli.main(shlex.split(command)[1:]) == 0
@@ -51,7 +51,7 @@ def test_plain_text_is_not_asked_for(tmp_path, monkeypatch):
     for lines in (SENTENCES, punctuated):
         a, reference = written(tmp_path, "a.txt", lines), written(tmp_path, "reference.txt", lines)
         b = written(tmp_path, "b.txt", lines[::-1])
-        assert cli.main(["test", a, b, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]) == 0
+        assert cli.main(["compare", a, b, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]) == 0
 
 
 def test_a_column_is_paired_by_id(tmp_path, monkeypatch, capsys):
@@ -69,13 +69,13 @@ def test_a_column_is_paired_by_id(tmp_path, monkeypatch, capsys):
     found = []
     for (a, b, reference), more in ((plain, []), (mixed, ["--column", "text"])):
         options = ["--metric", "bleu", "--n-resamples", "99", "--format", "json"]
-        assert cli.main(["test", a, b, "--reference", reference, *options, *more]) == 0
+        assert cli.main(["compare", a, b, "--reference", reference, *options, *more]) == 0
         (row,) = json.loads(capsys.readouterr().out)
         found.append((row["score_a"], row["score_b"], row["pvalue"]))
     assert found[0] == found[1]
     assert found[0][0] == pytest.approx(100)
     written(tmp_path, "b.jsonl", lines(worse[:3]))
-    assert cli.main(["test", *mixed[:2], "--reference", mixed[2], "--column", "text", "--metric", "bleu"]) == 2
+    assert cli.main(["compare", *mixed[:2], "--reference", mixed[2], "--column", "text", "--metric", "bleu"]) == 2
     assert "found 3 different items, r.jsonl has 4" in capsys.readouterr().err
 
 
@@ -88,9 +88,9 @@ def test_several_references_in_a_line(tmp_path, monkeypatch, capsys):
     found = []
     for references, more in (([one], ["--num-refs", "2"]), (two, [])):
         options = ["--metric", "bleu", "--n-resamples", "99", "--format", "json"]
-        assert cli.main(["test", a, b, "--reference", *references, *options, *more]) == 0
+        assert cli.main(["compare", a, b, "--reference", *references, *options, *more]) == 0
         (row,) = json.loads(capsys.readouterr().out)
         found.append((row["score_a"], row["score_b"], row["pvalue"]))
     assert found[0] == found[1]
-    assert cli.main(["test", a, b, "--reference", one, "--num-refs", "3", "--metric", "bleu"]) == 2
+    assert cli.main(["compare", a, b, "--reference", one, "--num-refs", "3", "--metric", "bleu"]) == 2
     assert "r.txt, line 1: found 2 references, expected 3" in capsys.readouterr().err

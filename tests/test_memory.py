@@ -197,7 +197,7 @@ class TestReading:
 class TestCommand:
     def test_it_says_what_is_needed(self, tmp_path, capsys):
         statistics.write(items(), tmp_path / "x.parquet")
-        command = ["compare", str(tmp_path / "x.parquet"), "--n-resamples", "100", "--output"]
+        command = ["all-pairs", str(tmp_path / "x.parquet"), "--n-resamples", "100", "--output"]
         assert cli.main([*command, str(tmp_path / "a.tsv")]) == 0
         assert capsys.readouterr().err == ""
         assert cli.main([*command, str(tmp_path / "b.tsv"), "--memory", "8G"]) == 0
@@ -208,6 +208,6 @@ class TestCommand:
     def test_too_little(self, size, tmp_path, capsys):
         statistics.write(items(), tmp_path / "x.parquet")
         output = tmp_path / "a.tsv"
-        assert cli.main(["compare", str(tmp_path / "x.parquet"), "--output", str(output), "--memory", size]) == 2
+        assert cli.main(["all-pairs", str(tmp_path / "x.parquet"), "--output", str(output), "--memory", size]) == 2
         assert "of memory are needed, and 0 MiB are left" in capsys.readouterr().err
         assert not output.exists()

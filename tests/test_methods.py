@@ -406,7 +406,7 @@ class TestCommandLine:
         (tmp_path / "all.csv").write_text("\n".join(long) + "\n")
 
     def run(self, capsys, *words):
-        status = cli.main(["test", *words, "--reader", "table", "--n-resamples", "500"])
+        status = cli.main(["compare", *words, "--reader", "table", "--n-resamples", "500"])
         return status, capsys.readouterr()
 
     RUNS = ("--runs", "base1.csv", "base2.csv", "base3.csv", "--runs", "ours1.csv", "ours2.csv")
@@ -468,9 +468,9 @@ class TestCommandLine:
         assert message in printed.err
 
     def test_dashes_before_files_end_the_options(self, files, capsys):
-        assert cli.main(["test", "--reader", "table", "--test", "exact", "--", "base1.csv", "ours1.csv"]) == 0
+        assert cli.main(["compare", "--reader", "table", "--test", "exact", "--", "base1.csv", "ours1.csv"]) == 0
         plain = capsys.readouterr().out
-        assert cli.main(["test", "base1.csv", "ours1.csv", "--reader", "table", "--test", "exact"]) == 0
+        assert cli.main(["compare", "base1.csv", "ours1.csv", "--reader", "table", "--test", "exact"]) == 0
         assert plain == capsys.readouterr().out
 
     def test_the_cheapest_number_of_answers_is_said(self, files, capsys):
@@ -504,7 +504,7 @@ def test_outputs_have_runs_too(tmp_path, monkeypatch, capsys):
     for name, share in (("x1", 0.2), ("x2", 0.25), ("y1", 0.3), ("y2", 0.3)):
         noisy = [" ".join(w if rng.random() > share else "e" for w in line.split()) for line in lines]
         (tmp_path / name).write_text("\n".join(noisy) + "\n")
-    words = ["test", "--runs", "x1", "x2", "--runs", "y1", "y2", "--reader", "text", "--reference", "ref"]
+    words = ["compare", "--runs", "x1", "x2", "--runs", "y1", "y2", "--reader", "text", "--reference", "ref"]
     assert cli.main([*words, "--n-resamples", "100", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["metric"], row["method_a"], row["method_b"], row["n_runs_a"]) == ("bleu", "x", "y", 2)

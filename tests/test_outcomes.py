@@ -149,7 +149,8 @@ def test_the_command_writes_what_it_reads_and_says_who_is_left_out(wide, capsys)
     assert (data.dataset, data.provenance["licence"], data.omissions[0].system) == ("d", "MIT", "c")
     assert "system c is left out: count: no outcome for 1 of 2 items" in capsys.readouterr().err
     assert (
-        cli.main(["compare", str(output), "--metric", "accuracy", "--test", "exact", "--output", f"{output}.tsv"]) == 0
+        cli.main(["all-pairs", str(output), "--metric", "accuracy", "--test", "exact", "--output", f"{output}.tsv"])
+        == 0
     )
 
 

@@ -50,7 +50,18 @@ def test_an_output_is_no_input(command, option, suffix, kind, tmp_path, monkeypa
 
 def test_every_command_with_an_output_is_tried():
     tried = {command for command, *_ in outputs()}
-    assert {"test", "gate", "rank", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"} <= tried
+    assert {
+        "compare",
+        "gate",
+        "rank",
+        "extract",
+        "collect",
+        "pool",
+        "all-pairs",
+        "methods",
+        "transfer",
+        "merge",
+    } <= tried
 
 
 def test_two_outputs_are_two_files(tmp_path, capsys):

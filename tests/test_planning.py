@@ -124,7 +124,7 @@ def drawn(pair, n, times, seed):
 
 
 def shown(metric, units, claim, margin, alpha):
-    """Whether the test of `pairsig test` shows that the first system, which is better in truth, is as good."""
+    """Whether the test of `pairsig compare` shows that the first system, which is better in truth, is as good."""
     claim = "equivalence" if claim == "equivalence" else "a-not-worse"
     return margin_test(*units, margin, claim, metric=metric).pvalue < alpha
 
@@ -345,7 +345,7 @@ def test_pass_fail_items_do_without_the_variance_model():
             assert said == pytest.approx(outcomes(p, 0.1, correlation), rel=0.04)
     spread = sample_size.from_outcomes(score=60, correlation=0.4, design_effect=2)
     assert spread.low == spread.high == spread.variance == pytest.approx(2 * outcomes(0.6, 0.0, 0.4))
-    # Models on MMLU-Pro, as `pairsig test` would find them: correlation and score say all.
+    # Models on MMLU-Pro, as `pairsig compare` would find them: correlation and score say all.
     data = statistics.read("resources/statistics/mmlu-pro.parquet")
     chosen = registry.metric("accuracy")
     for a, b in ((0, 1), (3, 9), (20, 27)):

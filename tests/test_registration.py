@@ -260,7 +260,7 @@ def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, caps
         (tmp_path / system).write_text(f"q1 pass\nq2 fail\nq3 {last}\n", encoding="utf-8")
         (tmp_path / f"{system}.txt").write_text(f"one\ntwo\n{last}\n", encoding="utf-8")
     files = [str(tmp_path / name) for name in ("a", "b", "a.txt", "b.txt")]
-    assert cli.main(["test", *files[:2], "--test", "exact", "--format", "sentence"]) == 0
+    assert cli.main(["compare", *files[:2], "--test", "exact", "--format", "sentence"]) == 0
     assert "in passed" in capsys.readouterr().out
     (tmp_path / "reference").write_bytes((tmp_path / "a.txt").read_bytes())
     reference = str(tmp_path / "reference")

@@ -1,4 +1,4 @@
-"""The report of `pairsig test --html` and `--plot`: its numbers by brute force, its page in a real browser."""
+"""The report of `pairsig compare --html` and `--plot`: its numbers by brute force, its page in a real browser."""
 
 import base64
 import hashlib
@@ -150,12 +150,12 @@ def table(tmp_path, systems):
 
 @pytest.fixture
 def reported(tmp_path, capsys):
-    """Run `pairsig test` on a file of scores; returns the page."""
+    """Run `pairsig compare` on a file of scores; returns the page."""
 
     def run(systems, *arguments):
         page = tmp_path / "report.html"
         path = table(tmp_path, systems)
-        assert cli.main(["test", path, "--n-resamples", "200", *arguments, "--html", str(page)]) == 0
+        assert cli.main(["compare", path, "--n-resamples", "200", *arguments, "--html", str(page)]) == 0
         return page.read_text(encoding="utf-8")
 
     return run
@@ -302,7 +302,7 @@ def test_in_a_browser(tmp_path, browser, reported, width, scheme, content):
 def test_drawn(tmp_path, suffix, capsys):
     pytest.importorskip("matplotlib")
     path = table(tmp_path, {"a$x_1$": items(1), "b": items(2, share=0.75), "c": items(3)})
-    assert cli.main(["test", path, "--n-resamples", "200", "--plot", str(tmp_path / f"gains{suffix}")]) == 0
+    assert cli.main(["compare", path, "--n-resamples", "200", "--plot", str(tmp_path / f"gains{suffix}")]) == 0
     assert (tmp_path / f"gains{suffix}").stat().st_size > 1_000
     assert sorted(own.name for own in tmp_path.iterdir()) == [f"gains{suffix}", "scores.jsonl"]
 
@@ -359,7 +359,7 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
     monkeypatch.chdir(tmp_path)
     table(tmp_path, {"a": items(1), "b": items(2)})
     try:
-        status = cli.main(["test", "scores.jsonl", *arguments])
+        status = cli.main(["compare", "scores.jsonl", *arguments])
     except SystemExit as stopped:
         status = stopped.code
     assert status == 2
@@ -387,7 +387,7 @@ def test_a_margin_alone_is_no_test(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "reference"):
         (tmp_path / name).write_text("".join(f"{name} was here with {i} of us\n" for i in range(20)))
-    words = ["test", "a", "b", "--reader", "text", "--reference", "reference", "--test", "exact", "--margin", "1"]
+    words = ["compare", "a", "b", "--reader", "text", "--reference", "reference", "--test", "exact", "--margin", "1"]
     assert cli.main([*words, "--html", "r.html"]) == 2
     assert "found only the test against the margin for bleu" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
@@ -415,7 +415,7 @@ def test_what_was_computed_is_printed_even_if_the_report_fails(tmp_path, monkeyp
         raise OSError(28, "No space left on device", "r.html")
 
     monkeypatch.setattr(report, "write", full)
-    assert cli.main(["test", path, "--html", str(tmp_path / "r.html")]) == 2
+    assert cli.main(["compare", path, "--html", str(tmp_path / "r.html")]) == 2
     out, err = capsys.readouterr()
     assert "exact" in out
     assert "r.html: No space left on device" in err
@@ -425,5 +425,5 @@ def test_too_many_comparisons_for_a_picture_are_refused_before_they_are_computed
     pytest.importorskip("matplotlib")
     path = table(tmp_path, {f"s{number}": items(number) for number in range(14)})
     monkeypatch.setattr(baseline, "compare_with_one", None)
-    assert cli.main(["test", path, "--plot", str(tmp_path / "p.svg")]) == 2
+    assert cli.main(["compare", path, "--plot", str(tmp_path / "p.svg")]) == 2
     assert "found 13 comparisons, expected at most 12 in a figure" in capsys.readouterr().err

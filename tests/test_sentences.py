@@ -156,16 +156,18 @@ def test_decimals_follow_the_interval():
 
 def test_from_the_command_line(file, capsys):
     files = [file("a", "\n".join("111011110111")), file("b", "\n".join("011010100100"))]
-    assert cli.main(["test", *files, "--format", "sentence"]) == 0
+    assert cli.main(["compare", *files, "--format", "sentence"]) == 0
     out, err = capsys.readouterr()
     assert out == (
         "a and b are not significantly different: a is ahead by 0.42 in score (95 % CI −0.02 to 0.68; two-sided "
         "exact permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
     )
     assert "bootstrap" not in err  # which the sentence does not speak of
-    assert cli.main(["test", *files, "--test", "bootstrap", "--alternative", "observed", "--format", "sentence"]) == 0
+    assert (
+        cli.main(["compare", *files, "--test", "bootstrap", "--alternative", "observed", "--format", "sentence"]) == 0
+    )
     assert "pairsig: note: bootstrap observed is one-sided" in capsys.readouterr().err
-    assert cli.main(["test", *files, "--format", "sentence", "--stop-at", "0.05"]) == 2
+    assert cli.main(["compare", *files, "--format", "sentence", "--stop-at", "0.05"]) == 2
     assert "--stop-at" in capsys.readouterr().err
 
 
@@ -175,7 +177,7 @@ def test_of_methods(file, capsys):
         file(name, "\n".join(map(str, (rng.random(400) < share).astype(int))))
         for name, share in (("a1", 0.9), ("a2", 0.88), ("b1", 0.5), ("b2", 0.52))
     )
-    assert cli.main(["test", "--runs", a1, a2, "--runs", b1, b2, "--format", "sentence"]) == 0
+    assert cli.main(["compare", "--runs", a1, a2, "--runs", b1, b2, "--format", "sentence"]) == 0
     assert re.fullmatch(
         r"a is better than b by 0\.\d+ in score \(over runs and test sets, p = .+, "
         r"2 and 2 runs, n = 400\)\.\n",

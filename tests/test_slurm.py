@@ -81,7 +81,7 @@ def start(project):
 
 
 def at_work(project, process):
-    """The processes of `pairsig compare` and `python -m study resize` that run in this folder, by SLURM job."""
+    """The processes of `pairsig all-pairs` and `python -m study resize` that run in this folder, by SLURM job."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         assert process.poll() is None, (project / "printed.txt").read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def at_work(project, process):
                 variables = dict(v.partition(b"=")[::2] for v in (folder / "environ").read_bytes().split(b"\0"))
                 if (
                     words[1] == b"-m"
-                    and words[3] in (b"compare", b"resize")
+                    and words[3] in (b"all-pairs", b"resize")
                     and (folder / "cwd").resolve() == project.resolve()
                 ):
                     found[variables[b"SLURM_JOB_ID"].decode()] = int(folder.name)

@@ -175,7 +175,7 @@ class Comparison(TableResult):
         return as_json(self._rows[list(COLUMNS)])
 
     def to_html(self, path: str | Path) -> None:
-        """Write the report that `pairsig test --html` writes: the first system and every other, or the baseline.
+        """Write the report that `pairsig compare --html` writes: the first system and every other, or the baseline.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ def compare(
     """Compare systems in pairs: differences with confidence intervals and p-values.
 
     By default every pair is tested, and the p-values are adjusted for the number of pairs (Holm). With `baseline`,
-    every other system is compared to that one, as `pairsig test` does on the command line: same p-values, same
+    every other system is compared to that one, as `pairsig compare` does on the command line: same p-values, same
     adjustment.
 
     Parameters

@@ -75,10 +75,10 @@ pairsig extract b.txt --reference reference.txt --metric bleu --system b --outpu
 _COUNTS = r"""printf 'system\tsegment\tcorrect\ttotal\n' > counts.tsv
 printf '%s\t%s\t%s\t1\n' a 1 1 a 2 1 a 3 0 a 4 1 b 1 0 b 2 1 b 3 0 b 4 0 >> counts.tsv"""
 _PAIRS = """\
-pairsig compare counts.tsv --metric accuracy --n-resamples 1000 --part 1/2 --output 1.tsv
-pairsig compare counts.tsv --metric accuracy --n-resamples 1000 --part 2/2 --output 2.tsv"""
+pairsig all-pairs counts.tsv --metric accuracy --n-resamples 1000 --part 1/2 --output 1.tsv
+pairsig all-pairs counts.tsv --metric accuracy --n-resamples 1000 --part 2/2 --output 2.tsv"""
 _EXAMPLES = {
-    "test": f"{_TWO}\npairsig test a.txt b.txt",
+    "compare": f"{_TWO}\npairsig compare a.txt b.txt",
     "gate": f"{_TWO}\npairsig gate b.txt a.txt --margin 15% --higher-is-better",
     "rank": f"{_TWO}\nprintf '%s\\n' 0 1 0 0 1 0 1 0 0 0 0 0 > c.txt\npairsig rank a.txt b.txt c.txt",
     "plan": """\
@@ -89,7 +89,7 @@ pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1"""
         (_TEXTS, _EXTRACTED, "pairsig collect a.parquet b.parquet --dataset mine --output mine.parquet")
     ),
     "pool": f"{_COUNTS}\ncp counts.tsv more.tsv\npairsig pool counts.tsv more.tsv --dataset both --output both.parquet",
-    "compare": f"{_COUNTS}\npairsig compare counts.tsv --metric accuracy --test exact --output pairs.tsv",
+    "all-pairs": f"{_COUNTS}\npairsig all-pairs counts.tsv --metric accuracy --test exact --output pairs.tsv",
     "methods": r"""printf 'system\tsegment\tcorrect\ttotal\n' > runs.tsv
 printf '%s\t%s\t%s\t1\n' a-1 1 1 a-1 2 1 a-1 3 0 a-2 1 0 a-2 2 1 a-2 3 1 >> runs.tsv
 printf '%s\t%s\t%s\t1\n' b-1 1 0 b-1 2 1 b-1 3 0 b-2 1 0 b-2 2 0 b-2 3 1 >> runs.tsv
@@ -97,8 +97,8 @@ pairsig methods runs.tsv --metric accuracy --numbered --output methods.tsv""",
     "transfer": f"""{_COUNTS}
 printf 'system\\tsegment\\tcorrect\\ttotal\\n' > other.tsv
 printf '%s\\t%s\\t%s\\t1\\n' a 1 0 a 2 1 a 3 1 b 1 1 b 2 1 b 3 0 >> other.tsv
-pairsig compare counts.tsv --metric accuracy --test exact --output one.tsv
-pairsig compare other.tsv --metric accuracy --test exact --output two.tsv
+pairsig all-pairs counts.tsv --metric accuracy --test exact --output one.tsv
+pairsig all-pairs other.tsv --metric accuracy --test exact --output two.tsv
 pairsig transfer one.tsv two.tsv""",
     "merge": f"{_COUNTS}\n{_PAIRS}\npairsig merge 1.tsv 2.tsv --output pairs.tsv",
     "metrics": "pairsig metrics",
@@ -154,7 +154,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "option": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "for the reader or the metric"},
     "output": {"type": console.table, "required": True},
     "plot": {"type": console.picture, "metavar": "FILE"},
-    "reader": {"help": "format of the files, if they do not say it themselves; see `pairsig test --help`"},
+    "reader": {"help": "format of the files, if they do not say it themselves; see `pairsig compare --help`"},
     "reference": {"nargs": "+", "default": [], "help": "reference files, for outputs"},
     "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": _RUNS},
     "seed": {"type": console.whole, "default": 2012, "help": "default: 2012"},
@@ -175,7 +175,7 @@ def _add(parser: argparse.ArgumentParser, *names: str, **own: Any) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used, else what `gate` found."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] == ["test"] and "--" in words:  # argparse drops the first one, which `_files` checks
+    if words[:1] == ["compare"] and "--" in words:  # argparse drops the first one, which `_files` checks
         words.insert(words.index("--"), "--")
     return _commands().main(words)
 
@@ -211,7 +211,7 @@ def _commands() -> console.Commands:
     commands.complete()
 
     commands.group("compare systems, from their files to a result")
-    p = commands.add(_test, lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names())
+    p = commands.add(_compare, lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names())
     files = "the first system is compared with every other: A − B is its score minus theirs"
     p.add_argument("files", nargs="*", metavar="FILE", help=files)
     baseline = "compare every other system with this one instead: A − B is their score minus that of NAME"
@@ -251,7 +251,7 @@ def _commands() -> console.Commands:
     _add(p, "alpha")
     _add_input(p, "scores to check; default: all that are found")
     _add(p, "unit")
-    _add(p, "design", help="of several runs, as for `pairsig test`")
+    _add(p, "design", help="of several runs, as for `pairsig compare`")
     _add(p, "training-sd", "n-resamples", "seed", "threads")
     _add(p, "format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
     _add(p, "flips")
@@ -297,7 +297,25 @@ def _commands() -> console.Commands:
 
     commands.add(_metrics)
 
-    commands.group("files of counts")
+    p = commands.add(_methods)
+    _add_files(p)
+    p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
+    _add(p, "name", help="rename a method")
+    _add(p, "design", default="crossed", help="see `pairsig compare`; default: crossed")
+    _add(p, "training-sd")
+    _add(p, "unit", help="unit that is drawn")
+    _add(p, "n-resamples", default=0, help="resamples of the bootstrap; default: none")
+    _add(p, "seed", "threads", "output")
+
+    p = commands.add(_transfer)
+    p.add_argument("comparisons", nargs="+", type=Path, help="tables of all pairs, one per test set")
+    p.add_argument("--between", nargs="+", default=[], metavar="NAME", help="two or more systems; default: all")
+    heterogeneity = "heterogeneity known from other test sets, in points"
+    p.add_argument("--heterogeneity", type=float, metavar="TAU", help=heterogeneity)
+    _add(p, "family", help="use the heterogeneity of this family of test sets: wmt-domains, …")
+    _add(p, "output", required=False, help="write the table instead of printing it")
+
+    commands.group("stages of a workflow: files of counts, then tables of all pairs")
     p = commands.add(_extract)
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
     _add(p, "reference", required=True, help="reference files; several for metrics of texts")
@@ -330,29 +348,10 @@ def _commands() -> console.Commands:
     p.add_argument("--dataset", required=True)
     _add(p, "output")
 
-    commands.group("tables of all pairs, from files of counts")
-    p = commands.add(_compare, test_help())
+    p = commands.add(_all_pairs, test_help())
     _add_files(p)
     add_test_options(p)
     _add(p, "output")
-
-    p = commands.add(_methods)
-    _add_files(p)
-    p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
-    _add(p, "name", help="rename a method")
-    _add(p, "design", default="crossed", help="see `pairsig test`; default: crossed")
-    _add(p, "training-sd")
-    _add(p, "unit", help="unit that is drawn")
-    _add(p, "n-resamples", default=0, help="resamples of the bootstrap; default: none")
-    _add(p, "seed", "threads", "output")
-
-    p = commands.add(_transfer)
-    p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one per test set")
-    p.add_argument("--between", nargs="+", default=[], metavar="NAME", help="two or more systems; default: all")
-    heterogeneity = "heterogeneity known from other test sets, in points"
-    p.add_argument("--heterogeneity", type=float, metavar="TAU", help=heterogeneity)
-    _add(p, "family", help="use the heterogeneity of this family of test sets: wmt-domains, …")
-    _add(p, "output", required=False, help="write the table instead of printing it")
 
     p = commands.add(_merge)
     p.add_argument("parts", nargs="+", type=Path)
@@ -395,7 +394,7 @@ def add_test_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", type=console.part, default=(1, 1), metavar="K/M", help=part)
 
 
-def _test(arguments: argparse.Namespace) -> None:
+def _compare(arguments: argparse.Namespace) -> None:
     """Compare one system with others: scores, difference, confidence interval and p-values."""
     if arguments.all_tests and arguments.test:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
@@ -407,7 +406,7 @@ def _test(arguments: argparse.Namespace) -> None:
 
         report.check_drawn(sum((len(set(systems.methods)) - 1) * len(systems.metrics) for systems in data))
     runs = arguments.runs or arguments.design or any(any(systems.runs) for systems in data)
-    compare = _test_methods if runs or arguments.training_sd is not None else _test_outputs
+    compare = _compare_methods if runs or arguments.training_sd is not None else _compare_outputs
     evidence = compare(arguments, data)
     _flips(arguments, data, arguments.baseline)
     if arguments.html or arguments.plot:
@@ -421,7 +420,7 @@ def _test(arguments: argparse.Namespace) -> None:
 
 
 def _read_all(arguments: argparse.Namespace) -> list[Statistics]:
-    """The systems of `test` and `gate`."""
+    """The systems of `compare` and `gate`."""
     with console.progress("read"):
         return _read_systems(arguments, _files(arguments.files, arguments.runs, arguments.reference))
 
@@ -436,7 +435,7 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _test_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
+def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with several runs, and return what a report shows."""
     import pandas as pd
 
@@ -485,7 +484,7 @@ def _test_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) -> 
     return evidence
 
 
-def _test_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
+def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with one output each, and return what a report shows."""
     from pairsig.comparisons import baseline
     from pairsig.core.engine import Resampling
@@ -859,7 +858,7 @@ def _pool(arguments: argparse.Namespace) -> None:
     statistics.write(statistics.pool(parts, dataset=arguments.dataset), arguments.output)
 
 
-def _compare(arguments: argparse.Namespace) -> None:
+def _all_pairs(arguments: argparse.Namespace) -> None:
     """Test every pair of systems of a dataset, on the same draws."""
     from pairsig.comparisons import all_pairs
     from pairsig.io import tables

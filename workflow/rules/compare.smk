@@ -9,7 +9,7 @@ rule compare:
     """Test every pair of systems of a dataset from which no other test sets are made."""
     input:
         statistics=lambda w: study.datasets[w.dataset].statistics,
-        library=library("compare"),
+        library=library("all-pairs"),
     output:
         comparisons="results/comparisons/{dataset}.{test}.parquet",
     log:
@@ -39,7 +39,7 @@ rule compare:
         part="1/1",
     shell:
         r"""
-        python -m pairsig compare {input.statistics:q} \
+        python -m pairsig all-pairs {input.statistics:q} \
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
             {params.settings:q} \

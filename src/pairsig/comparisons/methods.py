@@ -65,7 +65,7 @@ def design_of(statistics: Statistics) -> Design:
 class MethodComparison(TableResult):
     """Methods with several runs, compared in pairs over their runs and the test set: what `compare_methods` returns.
 
-    `print` shows the table that `pairsig test` prints, and a notebook shows the same as HTML.
+    `print` shows the table that `pairsig compare` prints, and a notebook shows the same as HTML.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def compare_methods(
     Returns
     -------
     MethodComparison
-        `print` it for the table of `pairsig test`. `.table` has one row per pair. `standard_error` is √V, and `ci_low`
+        `print` it for the table of `pairsig compare`. `.table` has one row per pair. `standard_error` is √V; `ci_low`
         and `ci_high` are the ends of D ± t √V. `pvalue_holm` adjusts `pvalue_method` for the number of pairs. The three
         standard deviations refer to a gain between *one* run of each method: `sd_test_set` is the part of the test set
         (S² minus g²/k of both), `sd_training` that of training (Σ s² − g²), and `sd_rest` the differences between runs

@@ -197,7 +197,7 @@ COMPARISONS = Table(
     ),
     key=("dataset", "test_set", "metric", "test", "system_a", "system_b"),
 )
-"""Table of `pairsig compare` and `pairsig merge`: one row per pair of systems. The test set has `n_segments`."""
+"""Table of `pairsig all-pairs` and `pairsig merge`: one row per pair of systems. The test set has `n_segments`."""
 
 BASELINE = Table(
     "baseline",
@@ -238,7 +238,7 @@ BASELINE = Table(
     ),
     key=("metric", "test", "method", "alternative", "system_a", "system_b"),
 )  # fmt: skip
-"""Table of `pairsig test`: one row per metric, system and test."""
+"""Table of `pairsig compare`: one row per metric, system and test."""
 
 TRANSFER = Table(
     "transfer",
@@ -348,7 +348,7 @@ METHODS = Table(
     ),
     key=("metric", "method_a", "method_b"),
 )  # fmt: skip
-"""Table that `pairsig methods` writes, and `pairsig test` prints for runs: one row per pair of methods."""
+"""Table that `pairsig methods` writes, and `pairsig compare` prints for runs: one row per pair of methods."""
 
 
 FAMILY_HETEROGENEITY = Table(

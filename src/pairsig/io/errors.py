@@ -70,8 +70,8 @@ class Question(InputError):
     >>> question = Question("a.csv: found the numbers acc and n, expected one", [{"score": "acc"}, {"score": "n"}])
     >>> print(question.as_commands(["pairsig", "test", "a.csv"]))
     a.csv: found the numbers acc and n, expected one
-    pairsig test a.csv --score acc
-    pairsig test a.csv --score n
+    pairsig compare a.csv --score acc
+    pairsig compare a.csv --score n
     >>> print(str(question).splitlines()[1])
     pairsig.read(…, score="acc")
     """

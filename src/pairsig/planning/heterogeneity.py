@@ -172,7 +172,7 @@ def families() -> tuple[Family, ...]:
     Returns
     -------
     tuple of Family
-        `pairsig transfer --family` and `pairsig test --family` accept their names.
+        `pairsig transfer --family` and `pairsig compare --family` accept their names.
 
     See Also
     --------

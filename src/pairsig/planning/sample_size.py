@@ -371,7 +371,7 @@ class Design:
 
 
 def power(variance: float, n_units: int, gain: float, design: Design, passed: float | None = None) -> float:
-    """Probability that the test of `pairsig test` establishes the claim on n units.
+    """Probability that the test of `pairsig compare` establishes the claim on n units.
 
     Parameters
     ----------

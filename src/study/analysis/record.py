@@ -59,7 +59,7 @@ class Comparisons:
     """Whether only the first test of the configuration and whole test sets are used, so that each pair occurs once."""
 
     def read(self, paths: Sequence[str]) -> pd.DataFrame:
-        """Read tables of `compare` and `resize`, and concatenate them."""
+        """Read tables of `all-pairs` and `resize`, and concatenate them."""
         import pandas as pd
 
         from pairsig.comparisons import pair_tables

@@ -17,7 +17,7 @@ def roles(
     *, item: str = "", system: str = "", systems: str = "", score: str = "", document: str = "", domain: str = "",
     true: str = "", missing: str = "", any_value: bool = False, sep: str = "", sheet: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """Declare the columns of a table, as the options of `pairsig test` do; commas separate several columns."""
+    """Declare the columns of a table, as the options of `pairsig compare` do; commas separate several columns."""
     given = {key: value for key, value in locals().items() if value}
     several = {key: given[key].split(",") for key in ("item", "systems", "score", "true") if key in given}
     return given | several

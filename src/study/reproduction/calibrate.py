@@ -111,8 +111,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, concatenated. Where there are several tests, the bootstrap is used, as in the
-        paper.
+        Tables of `all-pairs` and `resize`, concatenated. Of several tests, the bootstrap is used, as in the paper.
     sheet
         Table `CALIBRATIONS`. P-values on the first test set are compared with the winner on the second. Cells contain
         one or more patterns, separated by blanks, where `*` matches anything and `=` repeats the first side. A line

@@ -130,7 +130,7 @@ def claims(
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, concatenated. Where there are several tests, the bootstrap is used.
+        Tables of `all-pairs` and `resize`, concatenated. Where there are several tests, the bootstrap is used.
     data
         Statistics of some datasets, for the claims that require more than comparisons: p-values of both bootstrap
         methods (`n_resamples` each, on the same draws), segments in random order, other variants of ROUGE.

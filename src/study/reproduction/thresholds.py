@@ -144,7 +144,7 @@ def thresholds(
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, concatenated.
+        Tables of `all-pairs` and `resize`, concatenated.
     tasks
         Task of each dataset. The pairs of published systems on all datasets of a task also form the dataset `task=…`,
         on initial segments of the sizes that all of these datasets have, so that the pairs are the same at every size.

@@ -83,7 +83,7 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, concatenated.
+        Tables of `all-pairs` and `resize`, concatenated.
     overlays
         For each dataset of retrained systems, the dataset of published systems to compare it with, on the test sets
         that both have in the same size.
