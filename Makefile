@@ -100,7 +100,7 @@ test-rest: $(READY)
 
 # Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
 test-rebuilt: $(READY)
-	$(BIN)/python -m pytest -m rebuilt tests/test_retrain.py
+	$(BIN)/python -m pytest -m rebuilt tests/workflow/test_retrain.py
 
 # The package as users install it: run the tests of two systems against the installed wheel only.
 test-wheel:
@@ -109,7 +109,7 @@ test-wheel:
 # Start a SLURM with three nodes on this machine, and stop it again; `tests/slurm/cluster install` installs it.
 test-slurm: quick
 	tests/slurm/cluster start
-	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/site/templates/fragments.md.
 findings: $(READY)
@@ -136,7 +136,7 @@ bench: $(READY)
 
 fuzz: $(READY)
 	EXAMPLES=$(EXAMPLES) $(PYTEST) -m "hypothesis and not slow" \
-		$$(grep -l "^from hypothesis" tests/test_*.py)
+		$$(grep -l "^from hypothesis" tests/*/test_*.py)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SECONDS),--seconds $(SECONDS))

@@ -433,9 +433,9 @@ def survey(copy: Copy, sources: dict[str, bytes]) -> dict[str, dict[str, float]]
     known = json.loads(kept.read_text()) if kept.exists() else {}
     shared = [path.read_bytes() for path in sorted(ROOT.glob("src/**/*.py"))]
     shared += [(ROOT / "tests" / name).read_bytes() for name in ("conftest.py", "oracles.py")]
-    elsewhere = {path for name in ELSEWHERE for path in ROOT.glob(f"tests/test_{name}.py")}
-    files = sorted(set(ROOT.glob("tests/test_*.py")) - elsewhere)
-    digests = {f"tests/{path.name}": digest(path.read_bytes(), *shared) for path in files}
+    elsewhere = {path for name in ELSEWHERE for path in ROOT.glob(f"tests/*/test_{name}.py")}
+    files = sorted(set(ROOT.glob("tests/*/test_*.py")) - elsewhere)
+    digests = {path.relative_to(ROOT).as_posix(): digest(path.read_bytes(), *shared) for path in files}
     changed = [name for name in digests if known.get(name, {}).get("digest") != digests[name]]
     if changed:
         print(f"finding out what the tests of {len(changed)} files reach", flush=True)
@@ -531,7 +531,7 @@ def main() -> None:
         importlib.import_module(name)
     copy = Copy(KEPT / "copy")
     reach = survey(copy, modules())
-    copy.pytest(["tests/test_comparisons.py", "tests/test_random_streams.py"], First(), None)
+    copy.pytest(["tests/pairsig/test_comparisons.py", "tests/pairsig/test_random_streams.py"], First(), None)
     shutil.copytree(copy.numba, copy.warm, dirs_exist_ok=True)
 
     results = KEPT / "results.tsv"

@@ -26,7 +26,7 @@ from pairsig.readers.system_counts import reader_of_counts
 
 RULE = "=" * 76
 TABLE = 'segment,document,answer,correct,total,score\nq1,d1,"a, b",1,2,0.5\nq2,d1,c,2,2,1e-3\nq3,d2,,0,1,-4\n'
-LOGS_HERE = Path(__file__).parent / "data/evaluation_logs"
+LOGS_HERE = Path(__file__).parents[1] / "data/evaluation_logs"
 
 
 def parquet() -> bytes:

@@ -25,7 +25,7 @@ from pairsig.planning import sample_size
 from pairsig.readers.system_counts import average
 from pairsig.stats import pass_fail
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "tests/data/evaluation_logs"
 
 

@@ -1,6 +1,6 @@
 """How often the intervals of needs, thresholds and exponents hold the truth, on systems whose truth is known.
 
-`python tests/test_thresholds.py` prints the tables of docs/explanation/coverage.md; the tests use fewer sets.
+`python tests/study/test_thresholds.py` prints the tables of docs/explanation/coverage.md; the tests use fewer sets.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from study.sheets.jobs import Jobs
 from study.sheets.models import CLASSES
 from study.test_sets import matches
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CONFIGS = [ROOT / "config" / name for name in ("config.yaml", "quick.yaml", "retrain.yaml")]
 
 

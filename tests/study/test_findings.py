@@ -14,7 +14,7 @@ from pairsig.io.errors import InputError
 from study import analysis, cli
 from study.site import text
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 REFERENCE = sorted((ROOT / "results/reference").glob("*.tsv"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/explanation").glob("*.md"))]
 FINDINGS = ROOT / "results/README.md"
@@ -24,7 +24,7 @@ INTERVAL = re.compile(rf"{NUMBER}(?:\s?%|\s[A-Za-z0-9]+)?(?:\*\*)?\s*\[{NUMBER},
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 OF_COMMANDS = {"1.26 [0.98, 1.62]", "6,375 [3,877, 10,483]"}
-"""Intervals that `pairsig plan` prints; tests/test_planning.py checks them."""
+"""Intervals that `pairsig plan` prints; tests/pairsig/test_planning.py checks them."""
 
 
 @pytest.fixture(scope="module")

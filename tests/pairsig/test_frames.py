@@ -193,7 +193,7 @@ def test_equal_systems_and_names_that_are_markup():
     assert "<script>" not in result._repr_html_()
 
 
-LOGS = Path(__file__).parent / "data/evaluation_logs"
+LOGS = Path(__file__).parents[1] / "data/evaluation_logs"
 
 
 class EvalLog:

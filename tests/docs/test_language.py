@@ -1,6 +1,6 @@
 """The language of the project: replaced terms do not come back, and prose can be read once.
 
-`python tests/test_language.py PAGE...` prints the statistics of pages and their longest sentences.
+`python tests/docs/test_language.py PAGE...` prints the statistics of pages and their longest sentences.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 MOST_WORDS, MOST_NUMBERS = 22, 1
 """Words per sentence on average, and numbers per 12 words, of a page."""
@@ -57,13 +57,13 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "docs/next-test-set.md": {"law": "a subject of MMLU-Pro"},
     "src/pairsig/planning/family_heterogeneity.tsv": {"law": "a subject of MMLU-Pro"},
     "tests/mutation.py": {"floor": "a function of numpy and math"},
-    "tests/test_outcomes.py": {"law": "a subject of MMLU-Pro"},
+    "tests/study/test_outcomes.py": {"law": "a subject of MMLU-Pro"},
 }
 """By file, what it may contain (as the pattern matches it), and why."""
 
 NOT_READ = {
     "CHANGELOG.md": "its table of new names has the old ones",
-    "tests/test_language.py": "it has the patterns",
+    "tests/docs/test_language.py": "it has the patterns",
     "tests/mutation_equivalents.tsv": "lines of code as they were",
     "config/systems.tsv": "names of systems are other people's",
     "config/published.tsv": "quotations from the papers",

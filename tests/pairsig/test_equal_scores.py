@@ -211,7 +211,7 @@ def test_the_table(name):
     check(name, table()[name], repetitions(1000) // 50 * 50)
 
 
-if __name__ == "__main__":  # the rows of the page: PYTHONPATH=src python tests/test_equal_scores.py
+if __name__ == "__main__":  # the rows of the page: PYTHONPATH=src python tests/pairsig/test_equal_scores.py
     for own in POPULATIONS:
         rates = [
             tuple(100 * simulated(own, n, 4000) / 4000 for simulated in (rejected, excluded))

@@ -13,7 +13,7 @@ from pairsig.metrics import registry
 from pairsig.readers.logs.items import MOST_TEXT, excerpt
 from pairsig.report import flips
 
-LOGS = Path(__file__).parent / "data/evaluation_logs"
+LOGS = Path(__file__).parents[1] / "data/evaluation_logs"
 
 
 def inspect(folder, name, values, question="What is <b>{}</b>?"):

@@ -24,7 +24,7 @@ from pairsig.readers import inputs, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 from pairsig.readers.system_counts import read_all
 
-DATA = Path(__file__).parent / "data/evaluation_logs"
+DATA = Path(__file__).parents[1] / "data/evaluation_logs"
 INSPECT, LM_EVAL = DATA / "inspect", DATA / "lm_eval"
 STRONG, WEAK, FAILING = (str(INSPECT / f"{name}.eval") for name in ("strong", "weak", "failing"))
 A, B = str(LM_EVAL / "a"), str(LM_EVAL / "b")
@@ -703,7 +703,7 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
 
 
 def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
-    page = (Path(__file__).parent.parent / "docs/logs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/logs.md").read_text(encoding="utf-8")
     ((command, printed),) = re.findall(r"```bash\n(pairsig [^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
     for name in "ab":
         (tmp_path / f"out-{name}").symlink_to(LM_EVAL / name)

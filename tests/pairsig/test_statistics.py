@@ -461,7 +461,7 @@ class TestRuns:
 
 def test_real_statistics_can_be_read(tmp_path):
     """The statistics that the project carries are complete and possible."""
-    folder = Path(__file__).parents[1] / "resources/statistics"
+    folder = Path(__file__).parents[2] / "resources/statistics"
     files = sorted(folder.glob("*.parquet"))
     if not files:
         pytest.skip("no embedded statistics: run the workflow with `source: derived`")

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 STATISTICS = ROOT / "resources" / "statistics"
 ONE_SIDED = {0.04: 1.7506860712521692, 0.06: 1.5547735945968535}
 """Standard errors from 0 at which p is 0.04 and 0.06."""

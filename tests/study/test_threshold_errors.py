@@ -1,6 +1,6 @@
 """Errors of thresholds over segments and systems: by hand, by repeated pairs, and by drawing whole studies anew.
 
-`python tests/test_threshold_errors.py` prints the table of docs/explanation/coverage.md.
+`python tests/study/test_threshold_errors.py` prints the table of docs/explanation/coverage.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from study.reproduction.check import check
 from study.tables.columns import PUBLISHED
 
 MEAN = registry.metric("mean")
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def sheet(*addresses: str, **columns) -> pd.DataFrame:

@@ -15,8 +15,8 @@ import pairsig
 from pairsig import cli
 from pairsig.planning.heterogeneity import families
 
-ROOT = Path(__file__).parent.parent
-DATA = Path(__file__).parent / "data/coming_from"
+ROOT = Path(__file__).parents[2]
+DATA = Path(__file__).parents[1] / "data/coming_from"
 
 
 def blocks(document, language):
@@ -28,7 +28,7 @@ def commands(document):
     return [line.split("#")[0].strip() for line in lines if line.startswith("pairsig ")]
 
 
-LOGS = Path(__file__).parent / "data/evaluation_logs"
+LOGS = Path(__file__).parents[1] / "data/evaluation_logs"
 EXAMPLE = ROOT / "config/example"
 
 

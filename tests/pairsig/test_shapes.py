@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 FOLDERS = ("pairsig/core", "pairsig/io", "pairsig/metrics")
 MODULES = [path for folder in FOLDERS for path in sorted((SOURCE / folder).rglob("*.py"))]
 

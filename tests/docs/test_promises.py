@@ -23,13 +23,13 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(re.search(r"^\.PHONY: (help .*)$", MAKEFILE, re.MULTILINE)[1].split())
 
 ELSEWHERE = {
-    "help": "tests/test_promises.py",
-    "clean": "tests/test_promises.py",
-    "mutants": "tests/test_promises.py",
-    "reproduce": "tests/test_promises.py: the command of `make quick`, which .ci/run calls, but for an overlay",
-    "retrain": "tests/test_retrain.py",
+    "help": "tests/docs/test_promises.py",
+    "clean": "tests/docs/test_promises.py",
+    "mutants": "tests/docs/test_promises.py",
+    "reproduce": "tests/docs/test_promises.py: the command of `make quick`, which .ci/run calls, but for an overlay",
+    "retrain": "tests/workflow/test_retrain.py",
     "slurm": "tests/slurm/quick, which .ci/run calls",
-    "findings": "tests/test_findings.py: what it would write is what is committed",
+    "findings": "tests/study/test_findings.py: what it would write is what is committed",
     "lock": ".ci/run, in a clone",
     "test-slurm": "by hand; .ci/run calls tests/slurm/quick, its first part",
     "test-all": ".ci/run, in two parts: test and test-rest",
@@ -129,8 +129,8 @@ def test_make_mutants(tree):
     files = {
         "src/pairsig/__init__.py": "",
         "src/pairsig/metrics/exact_arithmetic.py": MODULE,
-        "tests/test_random_streams.py": TEST,
-        "tests/test_comparisons.py": TEST,
+        "tests/pairsig/test_random_streams.py": TEST,
+        "tests/pairsig/test_comparisons.py": TEST,
         "tests/conftest.py": "",
         "tests/oracles.py": "",
         "tests/mutation_equivalents.tsv": EQUIVALENT,

@@ -15,7 +15,7 @@ from study import sheets
 from study.sheets import checks
 from study.sheets.embedded import systems as kept
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 STATISTICS = sorted((ROOT / "resources/statistics").glob("*.parquet"))
 
 COPY = "koc-combo-secondary-competitivetrans"

@@ -21,7 +21,7 @@ from pairsig.io.errors import FLAGS, InputError, Question
 from pairsig.readers.system_counts import SystemCounts
 from pairsig.readers.table import Roles, read
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 CASES = pd.read_csv(DATA / "tables.tsv", sep="\t", dtype=str, keep_default_na=False, quoting=3)
 HOSTILE = CASES[CASES["kind"].str.endswith("hostile")]
 _ROLES = {field.name for field in fields(Roles)}
