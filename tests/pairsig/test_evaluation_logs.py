@@ -1132,7 +1132,8 @@ def test_runs_of_helm_that_are_not_comparable(tmp_path, changed, words, capsys):
     )
     assert cli.main(["compare", one, same, "--test", "exact"]) == 0
     assert cli.main(["compare", one, other, "--test", "exact"]) == 2
-    assert re.search(words, message := capsys.readouterr().err)
+    message = capsys.readouterr().err
+    assert re.search(words, message)
     (command,) = [line for line in message.splitlines() if line.startswith("pairsig compare")]
     assert cli.main(shlex.split(command)[1:]) == 0
     assert re.search(words, capsys.readouterr().err)
