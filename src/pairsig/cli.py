@@ -137,6 +137,9 @@ _ROLES: dict[str, dict[str, Any]] = {
 }
 """Options that declare what is in a table; see `pairsig.read`."""
 
+_OF_FILES = ("metric", "reader", "reference", "option", "documents", "missing")
+"""The other options that say what is in files."""
+
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
     "alternative": {"default": "two-sided", "help": "two-sided (default) or observed; see below"},
@@ -217,6 +220,8 @@ def _commands() -> console.Commands:
     baseline = "compare every other system with this one instead: A − B is their score minus that of NAME"
     p.add_argument("--baseline", metavar="NAME", help=baseline)
     _add(p, "runs")
+    counts = "instead of FILE: how many items both systems, only A, only B and neither of them get right"
+    p.add_argument("--counts", nargs=4, type=console.whole, metavar=("BOTH", "A", "B", "NEITHER"), help=counts)
     design = "crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew"
     _add(p, "design", help=design)
     _add(p, "training-sd")
@@ -373,7 +378,7 @@ def _add_input(parser: argparse.ArgumentParser, metric: str) -> None:
     group = parser.add_argument_group("input", "what is in the files; columns with standard names need no option")
     for name, declaration in _ROLES.items():
         group.add_argument(f"--{name}", **declaration)
-    for name in ("metric", "reader", "reference", "option", "documents", "missing"):
+    for name in _OF_FILES:
         group.add_argument(f"--{name}", **_SHARED[name] | ({"help": metric} if name == "metric" else {}))
 
 
@@ -402,7 +407,8 @@ def _compare(arguments: argparse.Namespace) -> None:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.format == "sentence" and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
-    data = [_renamed(systems, arguments.name) for systems in _read_all(arguments)]
+    read = _read_all if arguments.counts is None else _of_counts
+    data = [_renamed(systems, arguments.name) for systems in read(arguments)]
     if arguments.plot:
         from pairsig import report
 
@@ -425,6 +431,19 @@ def _read_all(arguments: argparse.Namespace) -> list[Statistics]:
     """The systems of `compare` and `gate`."""
     with console.progress("read"):
         return _read_systems(arguments, _files(arguments.files, arguments.runs, arguments.reference))
+
+
+def _of_counts(arguments: argparse.Namespace) -> list[Statistics]:
+    """The two systems of a 2 × 2 table."""
+    from pairsig.readers import inputs
+
+    names = ("files", "runs", *(name.replace("-", "_") for name in _ROLES), *_OF_FILES)
+    for name in names:
+        value = getattr(arguments, name, None)
+        if value not in (None, "", False, []) and (name, value) != ("num_refs", 1):
+            found = listed(value) if name == "files" else f"--{name.replace('_', '-')}"
+            raise InputError(f"found {found} in addition to --counts, expected only one of them")
+    return [inputs.of_outcomes(*arguments.counts)]
 
 
 def _notes(data: Sequence[Statistics]) -> list[str]:

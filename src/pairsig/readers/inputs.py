@@ -18,7 +18,7 @@ from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import tables
 from pairsig.io.choices import choose, once, sort_options, spelled
 from pairsig.io.errors import InputError, Question, listed, named, printable, quoted
-from pairsig.io.files import beginning
+from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
@@ -308,6 +308,20 @@ def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
         if (document := system_counts.reader_of_counts(program).document(log)) is not None:
             return program, readers.InMemory(name, document)
     raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
+
+
+def of_outcomes(both: int, only_a: int, only_b: int, neither: int) -> Statistics:
+    """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
+    table = [both, only_a, only_b, neither]
+    if min(table) < 0 or not 0 < sum(table) <= MAX_LINES:
+        raise InputError(
+            f"found the counts {listed(map(str, table))}, expected numbers of items, 0 or more, and at least one item "
+            f"(at most {MAX_LINES:,})"
+        )
+    right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], table, axis=1)
+    accuracy = registry.metric("accuracy")
+    arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in zip("AB", right, strict=True)}
+    return replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
 
 
 def is_statistics(path: str | Path) -> bool:
