@@ -330,6 +330,8 @@ def _commands() -> console.Commands:
     _add(p, "option")
     own = "for the reader of the output only"
     p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=own)
+    for name in ("column", "num-refs", "text-as-is"):
+        p.add_argument(f"--{name}", **_ROLES[name])
     _add(p, "documents")
     p.add_argument("--system", required=True, help="name of the system")
     broken = "if the output cannot be used, write the reason instead"
@@ -836,7 +838,7 @@ def _extract(arguments: argparse.Namespace) -> None:
             domains=domains,
             documents=documents,
             note=console.note,
-            **_settings(arguments, "metric", "reader", "system", "group", "kind"),
+            **_settings(arguments, "metric", "reader", "system", "group", "kind", "column", "num_refs", "text_as_is"),
         )
     except InputError as error:
         if not arguments.leave_out_broken:
