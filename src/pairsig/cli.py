@@ -519,9 +519,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         ways = ways or list(dict.fromkeys(test.method for test in definitions.TESTS))
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
-    resampling = Resampling(
-        arguments.n_resamples, arguments.seed, arguments.threads, estimator=arguments.estimator
-    )
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, estimator=arguments.estimator)
     found: list[list[Row]] = []
     notes = _notes(data)
     for systems in data:
@@ -919,7 +917,6 @@ def _all_pairs(arguments: argparse.Namespace) -> None:
 def _methods(arguments: argparse.Namespace) -> None:
     """Test every pair of methods with several runs, over their runs and the test set."""
     from pairsig.comparisons import methods
-    from pairsig.io import tables
 
     data = _read_one(arguments)
     _note_documents(data, arguments.unit)
@@ -935,7 +932,6 @@ def _transfer(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from pairsig.comparisons import pair_tables
-    from pairsig.io import tables
     from pairsig.planning import heterogeneity
 
     given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)

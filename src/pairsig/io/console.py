@@ -54,7 +54,8 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            raise argparse.ArgumentError(action, f"found {quoted(value)}, expected {one_of(str(value), action.choices)}")
+            expected = one_of(str(value), action.choices)
+            raise argparse.ArgumentError(action, f"found {quoted(value)}, expected {expected}")
 
     @property
     def epilog(self) -> str | None:
@@ -236,7 +237,7 @@ class Commands:
             return _closed()
         run: Run = arguments._run
         before = _files(arguments)
-        _settings["quiet"] = arguments.quiet
+        _settings.update(quiet=arguments.quiet, stdin="")
         try:
             _check_outputs(arguments)
             with _standard_input(arguments):
@@ -249,32 +250,38 @@ class Commands:
             print(f"pairsig: interrupted, {details}", file=sys.stderr)
             return INTERRUPTED
         except Question as question:
-            print(f"pairsig: error: {question.as_commands([self.parser.prog, *words])}", file=sys.stderr)
+            _say("error", question.as_commands([self.parser.prog, *words]))
             return 2
         except InputError as error:
-            print(f"pairsig: error: {error}", file=sys.stderr)
+            _say("error", str(error))
             return 2
         except BrokenPipeError:
             return _closed()
         except (MemoryError, OSError, ImportError, RuntimeError, SystemError) as error:
             if not (sentence := _of_the_machine(error)):
                 raise
-            print(f"pairsig: error: {plain(sentence)}", file=sys.stderr)
+            _say("error", plain(sentence))
             return 2
 
 
 EXAMPLE = "example, in an empty folder:"
 """The line above the example of a command."""
 
-_settings = {"quiet": False}
-"""Options of all commands."""
+_settings: dict[str, Any] = {"quiet": False, "stdin": ""}
+"""Of the present command: its option `--quiet`, and the file with what was read from standard input."""
+
+
+def _say(kind: str, text: str) -> None:
+    """Print one message, in which standard input is called `-`."""
+    text = text.replace(_settings["stdin"], "-") if _settings["stdin"] else text
+    print(f"pairsig: {kind}: {text}", file=sys.stderr)
 
 
 def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
     """One sentence on the first word that the command does not know."""
     word = next((word for word in unknown if word.startswith("-")), unknown[0]).partition("=")[0]
     known = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
-    parser.error(f"unknown option {word}{near(word, known)}" if word.startswith("-") else f"found {quoted(word)} as well")
+    parser.error(f"unknown option {word}{near(word, known)}" if word[0] == "-" else f"found {quoted(word)} as well")
 
 
 def _closed() -> int:
@@ -299,13 +306,8 @@ def _standard_input(arguments: argparse.Namespace) -> Iterator[None]:
         path.write_bytes(sys.stdin.buffer.read())
         ((words, place),) = places
         words[place] = type(words[place])(path)
-        try:
-            yield
-        except Question as question:
-            text = question.text.replace(str(path), "-")
-            raise Question(text, question.answers, question.about) from None
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), "-")) from None
+        _settings["stdin"] = str(path)
+        yield
 
 
 _SHORT_OF_MEMORY = re.compile(
@@ -374,13 +376,13 @@ def _files(arguments: argparse.Namespace) -> dict[str, int]:
 
 def warn(sentence: str) -> None:
     """Print a warning, after which the command continues."""
-    print(f"pairsig: warning: {plain(sentence)}", file=sys.stderr)
+    _say("warning", plain(sentence))
 
 
 def note(*sentences: str, always: bool = False) -> None:
     """Print notes about how the input was treated; `always` with `--quiet`, too: what limits a conclusion."""
     for sentence in () if _settings["quiet"] and not always else sentences:
-        print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
+        _say("note", plain(sentence))
 
 
 @contextmanager
