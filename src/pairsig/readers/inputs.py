@@ -391,7 +391,7 @@ def read_files(
         if len(files) == 1 and is_statistics(files[0]) and roles == Roles():
             return [_with_metrics(statistics.read(files[0]), metrics)]
         is_table = roles.sep is not None or roles.sheet is not None
-        reader = "table" if is_table and not references else recognition.recognize(files, references)
+        reader = "table" if is_table and not references else recognition.recognize(files, references, metrics)
         if reader not in readers.TABLES:
             notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")

@@ -38,7 +38,7 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
     for found, matches, answers in (
         ("JSON", [_is_json(line) for line in filled], _fields(path, filled[0])),
         ("a TREC run", [_TREC.fullmatch(line) is not None for line in filled], []),
-        ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], []),
+        ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], [{"reader": "iob", "metric": "entity_f1"}]),
         ("cells of a table", _are_cells(filled), []),
         *((f"utterance ids ({name})", _have_ids(filled, reference, _IDS[name]), []) for name in _IDS),
     ):
