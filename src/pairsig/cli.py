@@ -258,10 +258,9 @@ def _commands() -> console.Commands:
     _add(p, "unit")
     _add(p, "design", help="of several runs, as for `pairsig compare`")
     _add(p, "training-sd", "n-resamples", "seed", "threads")
-    _add(p, "format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
+    _add(p, "format", choices=("line", "json"), default="line", help="default: line")
     _add(p, "flips")
-    output = "also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated"
-    p.add_argument("--output", action="append", default=[], type=console.verdict, metavar="FILE", help=output)
+    _add(p, "output", required=False, type=console.verdict, metavar="FILE.json", help="also write all numbers as JSON")
 
     p = commands.add(_rank)
     _add_files(p)
@@ -329,6 +328,8 @@ def _commands() -> console.Commands:
     _add(p, "option")
     own = "for the reader of the output only"
     p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=own)
+    for name in ("column", "num-refs", "text-as-is"):
+        p.add_argument(f"--{name}", **_ROLES[name])
     _add(p, "documents")
     p.add_argument("--system", required=True, help="name of the system")
     broken = "if the output cannot be used, write the reason instead"
@@ -587,8 +588,8 @@ def _gate(arguments: argparse.Namespace) -> int:
         found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
     console.note(*_notes(data), *found.notes())
     _flips(arguments, data, data[0].methods[0])
-    for path in arguments.output:
-        write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
+    if arguments.output:
+        write_text(f"{found.json()}\n", arguments.output)
     print(gate.FORMATS[arguments.format](found))
     return found.status
 
@@ -816,7 +817,7 @@ def _extract(arguments: argparse.Namespace) -> None:
             domains=domains,
             documents=documents,
             note=console.note,
-            **_settings(arguments, "metric", "reader", "system", "group", "kind"),
+            **_settings(arguments, "metric", "reader", "system", "group", "kind", "column", "num_refs", "text_as_is"),
         )
     except InputError as error:
         if not arguments.leave_out_broken:
