@@ -28,7 +28,7 @@ def _steps(text: str) -> frozenset[Step]:
     """Steps such as `BI=` (same type), `II!` (another type) or `?B*` (`?` is any prefix, `*` any type)."""
     return frozenset(
         step
-        for first, second, types in text.split()
+        for first, second, types in map(list, text.split())
         for step in product(
             "OBIES" if first == "?" else first,
             "OBIES" if second == "?" else second,
