@@ -165,7 +165,7 @@ def command_line() -> str:
 def _options(parser: argparse.ArgumentParser) -> list[str]:
     rows = []
     for action in parser._actions:
-        if "--help" in action.option_strings or isinstance(action, argparse._SubParsersAction):
+        if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
             continue
         text = (action.help or "").replace("|", r"\|").replace("<", r"\<").replace("%%", "%")
         rows.append(f"| `{console.called(action).replace('|', chr(92) + '|')}` | {text} |")

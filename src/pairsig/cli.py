@@ -114,10 +114,6 @@ _ROLES: dict[str, dict[str, Any]] = {
     "document": {"metavar": "COL", "help": "column with the document"},
     "domain": {"metavar": "COL", "help": "column with the domain"},
     "lower-is-better": {"action": "store_true", "default": None, "help": "the scores are errors or costs"},
-}
-"""Options that declare what is in a table; see `pairsig.read`."""
-
-_RARE_ROLES: dict[str, dict[str, Any]] = {
     "higher-is-better": {"action": "store_false", "dest": "lower_is_better", "help": "the default, without a note"},
     "true": {"metavar": "WORD[,WORD]", "help": "words that count as 1; all others count as 0"},
     "missing-value": {"metavar": "N[,N]", "help": "numbers that stand for a missing score, such as -1"},
@@ -129,7 +125,16 @@ _RARE_ROLES: dict[str, dict[str, Any]] = {
     "text-as-is": {"action": "store_true", "help": "count markup as text"},
     "even-so": {"action": "store_true", "help": "compare logs of other versions, data, prompts or shots"},
 }
-"""Those that few need."""
+"""Options that declare what is in a table; see `pairsig.read`."""
+
+_RARE = (
+    "higher-is-better", "true", "missing-value", "any-value", "sep", "sheet", "column", "num-refs", "text-as-is",
+    "even-so", "option", "documents",
+)  # fmt: skip
+"""Options of input that few need."""
+
+_OF_FILES = ("metric", "reference", "reader", "missing", "option", "documents")
+"""The other options that say what is in files."""
 
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
@@ -376,16 +381,13 @@ def _add_files(parser: console.Parser) -> None:
 
 def _add_input(parser: console.Parser, metric: str) -> None:
     """Add the options that say what is in the files; `metric` is the help of `--metric`."""
-    group = parser.group("input", "what is in the files; columns with standard names need no option")
-    _add(group, "metric", help=metric)
-    _add(group, "reference", "reader")
-    for name, declaration in _ROLES.items():
-        group.add_argument(f"--{name}", **declaration)
-    _add(group, "missing")
-    rare = parser.group(console.MORE)
-    for name, declaration in _RARE_ROLES.items():
-        rare.add_argument(f"--{name}", **declaration)
-    _add(rare, "option", "documents")
+    parser.group("input", "what is in the files; columns with standard names need no option")
+    for name in (*_OF_FILES[:3], *_ROLES, *_OF_FILES[3:]):
+        group = parser.group(console.MORE if name in _RARE else "input")
+        if name in _ROLES:
+            group.add_argument(f"--{name}", **_ROLES[name])
+        else:
+            _add(group, name, **({"help": metric} if name == "metric" else {}))
 
 
 def add_test_options(parser: argparse._ActionsContainer) -> None:
@@ -578,13 +580,12 @@ def _show(arguments: argparse.Namespace, table: pd.DataFrame | Sequence[Row], re
     """Print a result in the format of `--format`, or write it in that of the suffix of `--output`."""
     from pairsig.io import tables
 
-    path = getattr(arguments, "output", None)
+    path: Path | None = arguments.output
     form = {".json": "json", ".md": "markdown", ".tex": "latex"}.get(path.suffix, "") if path else arguments.format
-    if form == "csv":
-        print(tables.as_csv(table), end="")
+    if path is None:
+        print(tables.as_csv(table).rstrip("\n") if form == "csv" else render(form))
     elif form:
-        text = render(form)
-        print(text) if path is None else tables.write_text(f"{text}\n", path)
+        tables.write_text(f"{render(form)}\n", path)
     else:
         tables.write(tables.flat(table), path)
 

@@ -121,7 +121,7 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(name, tmp_path):
 def parsed(text: str) -> Any:
     """The JSON document that a text is, or None."""
     try:
-        return json.loads(text)["rows"]
+        return json.loads(text)
     except ValueError:
         return None
 

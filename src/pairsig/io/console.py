@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            expected = one_of(str(value), action.choices)
+            expected = one_of(str(value), list(action.choices))
             raise argparse.ArgumentError(action, f"found {quoted(value)}, expected {expected}")
 
     @property
