@@ -43,7 +43,7 @@ from pairsig.stats.results import ConfidenceInterval
 COLUMNS = (
     "metric", "system_a", "system_b", "score_a", "score_b", "difference", "ci_low", "ci_high", "better", "test",
     "pvalue",
-    "pvalue_low", "pvalue_high", "pvalue_holm", "n_compared", "n_segments", "n_units", "signature",
+    "pvalue_low", "pvalue_high", "pvalue_holm", "n_compared", "n_segments", "n_units", "only_a", "only_b", "signature",
 )  # fmt: skip
 """Columns of `Comparison.table`."""
 
@@ -64,7 +64,8 @@ class Comparison(TableResult):
         One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
         interval from `ci_low` to `ci_high`. For a two-sided test it excludes 0 exactly if `pvalue` < 0.05. `better` is
         "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %),
-        and `pvalue_holm` is adjusted for the number of pairs, `n_compared`.
+        and `pvalue_holm` is adjusted for the number of pairs, `n_compared`. If each segment is right or wrong, only
+        system A is right on `only_a` of them, and only B on `only_b`.
     statistics, metric
         What was compared. Every other function of pairsig accepts them.
     unit
@@ -361,6 +362,7 @@ def compare(
         rows = _signed(found)
         p = rows["pvalue"]
         rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
+        rows = rows.assign(only_a=math.nan, only_b=math.nan)
         notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
         rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
@@ -417,16 +419,18 @@ def _pairs(
         rows = rows.assign(**{f"{what}_a": one.where(~turned, other), f"{what}_b": other.where(~turned, one)})
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
-    notes, ends = [], []
+    notes, ends, alone = [], [], []
     columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
     for a, b, difference, p, signature in rows[columns].itertuples(index=False):
         pair = Pair(metric, counts[[place[a], place[b]]], documents)
         interval = _interval(pair, 0.95, difference, p, signature, resampling)
         ends.append((interval.low, interval.high))
+        alone.append(intervals.right_alone(pair) or (math.nan, math.nan))
         swaps = studentized.warning(pair, definitions.from_signature(signature))
         about = (unused(pair, statistics.documents), intervals.signed(pair).doubt, swaps)
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows[["ci_low", "ci_high"]] = ends
+    rows[["only_a", "only_b"]] = alone
     warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
     return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]

@@ -137,6 +137,9 @@ _ROLES: dict[str, dict[str, Any]] = {
 }
 """Options that declare what is in a table; see `pairsig.read`."""
 
+_OF_FILES = ("metric", "reader", "reference", "option", "documents", "missing")
+"""The other options that say what is in files."""
+
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
     "alternative": {"default": "two-sided", "help": "two-sided (default) or observed; see below"},
@@ -217,6 +220,8 @@ def _commands() -> console.Commands:
     baseline = "compare every other system with this one instead: A − B is their score minus that of NAME"
     p.add_argument("--baseline", metavar="NAME", help=baseline)
     _add(p, "runs")
+    counts = "instead of FILE: how many items both systems, only A, only B and neither of them get right"
+    p.add_argument("--counts", nargs=4, type=console.whole, metavar=("BOTH", "A", "B", "NEITHER"), help=counts)
     design = "crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew"
     _add(p, "design", help=design)
     _add(p, "training-sd")
@@ -253,10 +258,9 @@ def _commands() -> console.Commands:
     _add(p, "unit")
     _add(p, "design", help="of several runs, as for `pairsig compare`")
     _add(p, "training-sd", "n-resamples", "seed", "threads")
-    _add(p, "format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
+    _add(p, "format", choices=("line", "json"), default="line", help="default: line")
     _add(p, "flips")
-    output = "also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated"
-    p.add_argument("--output", action="append", default=[], type=console.verdict, metavar="FILE", help=output)
+    _add(p, "output", required=False, type=console.verdict, metavar="FILE.json", help="also write all numbers as JSON")
 
     p = commands.add(_rank)
     _add_files(p)
@@ -324,6 +328,8 @@ def _commands() -> console.Commands:
     _add(p, "option")
     own = "for the reader of the output only"
     p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=own)
+    for name in ("column", "num-refs", "text-as-is"):
+        p.add_argument(f"--{name}", **_ROLES[name])
     _add(p, "documents")
     p.add_argument("--system", required=True, help="name of the system")
     broken = "if the output cannot be used, write the reason instead"
@@ -371,7 +377,7 @@ def _add_input(parser: argparse.ArgumentParser, metric: str) -> None:
     group = parser.add_argument_group("input", "what is in the files; columns with standard names need no option")
     for name, declaration in _ROLES.items():
         group.add_argument(f"--{name}", **declaration)
-    for name in ("metric", "reader", "reference", "option", "documents", "missing"):
+    for name in _OF_FILES:
         group.add_argument(f"--{name}", **_SHARED[name] | ({"help": metric} if name == "metric" else {}))
 
 
@@ -400,7 +406,8 @@ def _compare(arguments: argparse.Namespace) -> None:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.format == "sentence" and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
-    data = [_renamed(systems, arguments.name) for systems in _read_all(arguments)]
+    read = _read_all if arguments.counts is None else _of_counts
+    data = [_renamed(systems, arguments.name) for systems in read(arguments)]
     if arguments.plot:
         from pairsig import report
 
@@ -423,6 +430,19 @@ def _read_all(arguments: argparse.Namespace) -> list[Statistics]:
     """The systems of `compare` and `gate`."""
     with console.progress("read"):
         return _read_systems(arguments, _files(arguments.files, arguments.runs, arguments.reference))
+
+
+def _of_counts(arguments: argparse.Namespace) -> list[Statistics]:
+    """The two systems of a 2 × 2 table."""
+    from pairsig.readers import inputs
+
+    names = ("files", "runs", *(name.replace("-", "_") for name in _ROLES), *_OF_FILES)
+    for name in names:
+        value = getattr(arguments, name, None)
+        if value not in (None, "", False, []) and (name, value) != ("num_refs", 1):
+            found = listed(value) if name == "files" else f"--{name.replace('_', '-')}"
+            raise InputError(f"found {found} in addition to --counts, expected only one of them")
+    return [inputs.of_outcomes(*arguments.counts)]
 
 
 def _notes(data: Sequence[Statistics]) -> list[str]:
@@ -568,8 +588,8 @@ def _gate(arguments: argparse.Namespace) -> int:
         found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
     console.note(*_notes(data), *found.notes())
     _flips(arguments, data, data[0].methods[0])
-    for path in arguments.output:
-        write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
+    if arguments.output:
+        write_text(f"{found.json()}\n", arguments.output)
     print(gate.FORMATS[arguments.format](found))
     return found.status
 
@@ -797,7 +817,7 @@ def _extract(arguments: argparse.Namespace) -> None:
             domains=domains,
             documents=documents,
             note=console.note,
-            **_settings(arguments, "metric", "reader", "system", "group", "kind"),
+            **_settings(arguments, "metric", "reader", "system", "group", "kind", "column", "num_refs", "text_as_is"),
         )
     except InputError as error:
         if not arguments.leave_out_broken:

@@ -227,3 +227,9 @@ def test_pictures_that_a_page_draws_are_kept(tmp_path):
     page += "--metric ter --plot exact.svg\n```\n"
     assert list(executed.differences(page, tmp_path)) == []
     assert [path.name for path in tmp_path.iterdir()] == ["exact.svg"]
+
+
+def test_the_readme_plans_what_the_command_plans(capsys):
+    assert cli.main(["plan", "--metric", "bleu", "--score", "35", "--gain", "0.5", "--length", "25"]) == 0
+    planned = re.search(r"[\d,]+ \[[\d,]+, [\d,]+\]", capsys.readouterr().out)[0]
+    assert f"about {planned} for 0.5 BLEU at 35 BLEU" in (ROOT / "README.md").read_text(encoding="utf-8")

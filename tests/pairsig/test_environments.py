@@ -121,7 +121,7 @@ def test_an_exact_test_on_the_command_line_compiles_and_draws_nothing(tmp_path):
 
 
 COMMANDS = (
-    "test a.txt b.txt --n-resamples 200 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
+    "compare a.txt b.txt --n-resamples 200 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
     "rank a.txt b.txt c.txt --n-resamples 100",
     "rank a.txt b.txt c.txt --adjust holm",
     "plan --metric accuracy --score 80 --gain 8 --correlation 0.5",

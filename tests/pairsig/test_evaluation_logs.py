@@ -1100,6 +1100,93 @@ def test_other_splits_are_other_instances(tmp_path):
     refuses(path, "found no split 'dev', expected one of valid, test, train", split="dev", reader="helm")
 
 
+def helm_run(folder, scores, *, model, stats=(), instances=(), **spec):
+    """A run with its specification, and with the totals and the instances that are given."""
+    run = folder / f"sums:model={model}"
+    helm_log(run, [entry(f"id{k}", stats=[("exact_match", one)]) for k, one in enumerate(scores)])
+    write(run / "run_spec.json", {"name": run.name} | spec)
+    if stats:
+        write(run / "stats.json", [{"name": {"name": n, "split": "test"}, "count": c, "sum": t} for n, c, t in stats])
+    if instances:
+        write(run / "instances.json", [{"id": f"id{k}", "input": {"text": one}} for k, one in enumerate(instances)])
+    return str(run)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"scenario_spec": {"class_name": "hard"}}, "the scenario .*hard"),
+        ({"adapter_spec": {"max_train_instances": 5}}, "the number of shots '0', .* has '5'"),
+        ({"adapter_spec": {"max_train_instances": 0, "instructions": "Add."}}, "the instructions of the prompt .*Add"),
+    ],
+)
+def test_runs_of_helm_that_are_not_comparable(tmp_path, changed, words, capsys):
+    usual = {
+        "scenario_spec": {"class_name": "easy"},
+        "adapter_spec": {"max_train_instances": 0, "instructions": "", "temperature": 0},
+    }
+    hot = {"adapter_spec": usual["adapter_spec"] | {"temperature": 1}}  # a setting of the model
+    one, same, other = (
+        helm_run(tmp_path / model, (0, 1, 1), model=model, **usual | own)
+        for model, own in (("a", {}), ("b", hot), ("c", changed))
+    )
+    assert cli.main(["compare", one, same, "--test", "exact"]) == 0
+    assert cli.main(["compare", one, other, "--test", "exact"]) == 2
+    message = capsys.readouterr().err
+    assert re.search(words, message)
+    (command,) = [line for line in message.splitlines() if line.startswith("pairsig compare")]
+    assert cli.main(shlex.split(command)[1:]) == 0
+    assert re.search(words, capsys.readouterr().err)
+
+
+def test_instances_of_other_scenarios_of_helm_are_not_paired(tmp_path, capsys):
+    """HELM numbers them from id0 in every scenario; without run_spec.json, the name of the run says which it is."""
+    paths = [str(tmp_path / f"mmlu:subject={subject},model={model}") for subject, model in (("x", "a"), ("y", "b"))]
+    for path in paths:
+        helm_log(Path(path), [entry("id0"), entry("id1")])
+    assert cli.main(["compare", *paths, "--test", "exact"]) == 2
+    assert "has the scenario 'mmlu:subject=x'" in capsys.readouterr().err
+
+
+def test_splits_of_helm_that_differ_are_named(tmp_path, capsys):
+    paths = [
+        helm_log(tmp_path / f"mmlu:model={split}", [entry(name, split=split) for name in ("id0", "id1")])
+        for split in ("test", "valid")
+    ]
+    assert cli.main(["compare", *paths, "--test", "exact"]) == 2
+    assert "has the split 'test'" in capsys.readouterr().err
+
+
+def test_instances_of_helm_have_the_same_content(tmp_path, capsys):
+    paths = [
+        helm_run(tmp_path / model, (0, 1), model=model, instances=("1 + 1", asked))
+        for model, asked in (("a", "2 + 2"), ("b", "2 + 3"))
+    ]
+    assert cli.main(["compare", *paths, "--test", "exact"]) == 2
+    assert "item id1 has a different content" in capsys.readouterr().err
+    assert cli.main(["compare", *paths, "--test", "exact", "--option", "verify=false"]) == 0
+
+
+def test_totals_of_helm_are_those_of_the_instances(tmp_path):
+    """Of one trial with two of three right; stats.json has the sum of the means of the trials."""
+    for total, agrees in ((2 / 3, True), (0.5, False)):
+        run = helm_run(tmp_path, (0, 1, 1), model="m", stats=[("exact_match", 1, total), ("other", 1, 7)])
+        if agrees:
+            assert read("helm", run).counts["exact_match"].sum() == 2
+        else:
+            words = "stats.json, entry 1: found the mean 0.5 for exact_match, the instances have 0.666667, expected"
+            refuses(run, words, "was the run edited, or are instances missing?", reader="helm")
+
+
+def test_means_of_helm_that_weigh_instances_are_noted(tmp_path):
+    """HELM adds up all values, 3 of 4 and 0 of 1: 3/5, but the mean over instances is 3/8."""
+    entries = [entry("id0", stats=[("exact_match", 3)]), entry("id1", stats=[("exact_match", 0)])]
+    entries[0]["stats"][0]["count"] = 4
+    run = helm_run(tmp_path, (), model="m", stats=[("exact_match", 1, 3 / 5)])
+    helm_log(Path(run), entries)
+    assert "the mean of exact_match over instances is 0.375; HELM reports 0.6" in " ".join(read("helm", run).notes)
+
+
 # SWE-bench.
 
 

@@ -384,3 +384,17 @@ def test_a_reference_is_no_system(tmp_path, capsys):
     assert "reference.txt left out, since it is the reference" in notes
     assert cli.main(["compare", a, reference, *options]) == 2
     assert "among the systems, expected at least two others" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("declared", [{"item": 0, "score": 2, "system": 1}, {"item": [0], "score": [2], "system": 1}])
+def test_columns_of_frames_may_be_called_0(declared):
+    frame = pd.DataFrame([["q1", "A", 1], ["q2", "A", 0], ["q1", "B", 1], ["q2", "B", 1]])
+    data = pairsig.read(frame, **declared)
+    assert data.segments.tolist() == ["q1", "q2"]
+    assert data.counts[:, :, 0].tolist() == [[1, 0], [1, 1]]
+
+
+def test_a_code_of_0_may_stand_for_a_missing_score():
+    frame = pd.DataFrame({"id": [1, 2, 3], "A": [0, 2, 3], "B": [1, 2, 4]})
+    data = pairsig.read(frame, systems=["A", "B"], missing_value=0, missing="drop")
+    assert data.segments.tolist() == ["2", "3"]

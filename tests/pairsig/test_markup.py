@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+import pairsig
 from pairsig import cli
 
 SENTENCES = ["the cat sat on the mat", "it was happy there", "a dog came in", "they left"]
@@ -94,3 +95,35 @@ def test_several_references_in_a_line(tmp_path, monkeypatch, capsys):
     assert found[0] == found[1]
     assert cli.main(["compare", a, b, "--reference", one, "--num-refs", "3", "--metric", "bleu"]) == 2
     assert "r.txt, line 1: found 2 references, expected 3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_extract_asks_the_same(form, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    suffix = ".jsonl" if form == "JSON Lines" else ".txt"
+    output, reference = (written(tmp_path, f"{name}{suffix}", FORMS[form]) for name in ("a", "reference"))
+    words = ["extract", output, "--reference", reference, "--metric", "bleu", "--system", "a", "--output", "a.tsv"]
+    assert cli.main(words) == 2
+    message = capsys.readouterr().err
+    assert f"{reference}: found " in message
+    assert not (tmp_path / "a.tsv").exists()
+    commands = [line for line in message.splitlines() if line.startswith("pairsig extract")]
+    assert any("--text-as-is" in command for command in commands)
+    for command in commands:
+        assert cli.main(shlex.split(command)[1:]) == 0
+        assert (tmp_path / "a.tsv").exists()
+
+
+def test_extract_reads_columns_and_several_references(tmp_path, monkeypatch):
+    """The counts are those of the plain texts with two files of references."""
+    monkeypatch.chdir(tmp_path)
+    others = [line.upper() for line in SENTENCES]
+    output = written(tmp_path, "a.jsonl", [json.dumps({"id": k, "text": SENTENCES[k]}) for k in (2, 0, 3, 1)])
+    ordered = written(tmp_path, "b.jsonl", [json.dumps({"id": k, "text": SENTENCES[k]}) for k in range(4)])
+    plain = written(tmp_path, "a.txt", SENTENCES)
+    both = written(tmp_path, "both.txt", [f"{one}\t{other}" for one, other in zip(SENTENCES, others, strict=True)])
+    second = written(tmp_path, "second.txt", others)
+    expected = pairsig.extract(plain, [plain, second], metric="bleu", system="a").counts
+    assert (pairsig.extract(plain, [both], metric="bleu", system="a", num_refs=2).counts == expected).all()
+    by_id = pairsig.extract(output, [ordered], metric="bleu", system="a", column="text").counts
+    assert (by_id == pairsig.extract(plain, [plain], metric="bleu", system="a").counts).all()

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pairsig
+from pairsig import cli
 from pairsig.io.errors import FLAGS, InputError, Question
 from pairsig.readers.system_counts import SystemCounts
 from pairsig.readers.table import Roles, read
@@ -206,3 +208,24 @@ def test_an_item_of_two_columns_is_another_one_if_either_differs() -> None:
     frame = pd.DataFrame({"a": ["x/y", "x"], "b": ["z", "y/z"], "score": [1, 0]})
     (part,) = read(frame, Roles(item=["a", "b"], score="score"))
     assert len(set(part.segments)) == 2
+
+
+def test_winners_are_converted_as_the_question_shows(tmp_path, monkeypatch, capsys):
+    """Of three questions, gpt wins the first and the third."""
+    monkeypatch.chdir(tmp_path)
+    Path("w.csv").write_text("id,model_a,model_b,winner\n1,gpt,llama,0\n2,gpt,llama,1\n3,gpt,llama,0\n")
+    assert cli.main(["compare", "w.csv"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert "found one system" in lines[0]
+    exec("\n".join(line.strip() for line in lines if line.startswith("    ")), {})
+    data = pairsig.read("w-table.csv", system="system", score="won")
+    assert dict(zip(data.systems, data.counts.mean(axis=1)[:, 0], strict=True)) == {"gpt": 2 / 3, "llama": 1 / 3}
+
+
+def test_one_system_lists_the_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("id,who,score\n1,A,1\n2,A,0\n3,B,1\n4,B,1\n")
+    assert cli.main(["compare", "t.csv", "--item", "id"]) == 2
+    message = capsys.readouterr().err
+    assert "found one system, expected at least two" in message
+    assert "who: text (A, B)" in message

@@ -97,6 +97,7 @@ def compare_with_one(
         for name_a, name_b in pairs:
             pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
             interval = intervals.signed(pair)
+            only_a, only_b = intervals.right_alone(pair) or (None, None)
             about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
             found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
@@ -136,6 +137,8 @@ def compare_with_one(
                         "n_segments": result.n_segments,
                         "n_units": interval.n_units,
                         "n_different": result.n_different,
+                        "only_a": only_a,
+                        "only_b": only_b,
                         "margin": result.margin if isinstance(result, MarginResult) else None,
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
                         "notes": [sentence for sentence in (*about[:2], note, *about[2:]) if sentence],
@@ -305,7 +308,8 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
     headings = {"score_a": f"A: {a[0]}"} if len(a) == 1 else {"system_a": "A", "score_a": "score"}
     headings |= {"score_b": f"B: {b[0]}"} if len(b) == 1 else {"system_b": "B", "score_b": "score"}
     of_pair = {"metric": "", "n_units": "n"} | headings | {"difference": "A − B [95 %]"}
-    columns = BASELINE.view(**of_pair, test="", pvalue="")
+    alone = {"only_a": "", "only_b": ""} if any(row["only_a"] is not None for row in table) else {}
+    columns = BASELINE.view(**of_pair, **alone, test="", pvalue="")
     falls = {row["metric"] for row in table if lower_is_better(row, row["system_b"])}
     rows = [
         row

@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from pairsig.comparisons import baseline, methods
 from pairsig.core.definitions import find
 from pairsig.core.engine import Progress, Resampling
 from pairsig.core.statistics import Statistics
-from pairsig.io import rendering
 from pairsig.io.choices import check_level, near
 from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.metrics import Metric
@@ -141,71 +139,22 @@ class Gate:
             if (number := sum(check.verdict == verdict for check in self.checks))
         )
 
-    def markdown(self) -> str:
-        """A table for the summary of a job."""
-        a, b = (rendering.escaped(plain(name), "markdown") for name in (self.baseline, self.candidate))
-        lines = [
-            f"**{self.verdict}**: {b} compared with {a}" + (f", {self.counted()}" if len(self.checks) > 1 else ""),
-            "",
-            f"| score | verdict | margin | {a} | {b} | change | largest loss | p (worse) | segments |",
-            "|:--|:--|--:|--:|--:|--:|--:|--:|--:|",
-        ]
-        for check in self.checks:
-            cells = [
-                rendering.escaped(plain(check.name), "markdown") + " (lower is better)" * check.lower_is_better,
-                check.verdict, f"{check.margin:g}", check.points(check.score_baseline),
-                check.points(check.score_candidate), check.points(check.change, "+"),
-                check.points(check.largest_loss), rendering.pvalue(check.pvalue_holm), f"{check.n_segments:,}",
-            ]  # fmt: skip
-            lines.append(f"| {' | '.join(cells)} |")
-        said = [self.says(check) for check in self.checks if check.verdict != "passed"] + self.notes()
-        return "\n".join(
-            [*lines, *[""] * bool(said), *(f"- {rendering.escaped(plain(text), 'markdown')}" for text in said)]
-        )
-
     def notes(self) -> list[str]:
         """All caveats, once each."""
         return list(dict.fromkeys(note for check in self.checks for note in check.notes))
 
     def json(self) -> str:
-        """All numbers with all digits; those that do not exist are null."""
+        """All numbers with all digits, and the sentence of each score; numbers that do not exist are null."""
         own = {name: getattr(self, name) for name in ("verdict", "status", "baseline", "candidate", "alpha")}
         checks = [
             {key: None if isinstance(cell, float) and not math.isfinite(cell) else cell for key, cell in row.items()}
-            for row in map(asdict, self.checks)
+            for row in (asdict(check) | {"sentence": plain(self.says(check))} for check in self.checks)
         ]
         return json.dumps(own | {"checks": checks}, indent=1, ensure_ascii=False)
 
-    def junit(self) -> str:
-        """One test case per score: a worse candidate is a failure, and an undecided check an error."""
-        kinds = [{"worse": "failure", "undecided": "error"}.get(check.verdict) for check in self.checks]
-        totals = {"tests": len(kinds), "failures": kinds.count("failure"), "errors": kinds.count("error")}
-        attributes = {key: str(value) for key, value in totals.items()} | {"name": "pairsig gate"}
-        suites = ElementTree.Element("testsuites", attributes)
-        suite = ElementTree.SubElement(suites, "testsuite", attributes)
-        for check, kind in zip(self.checks, kinds, strict=True):
-            pair = plain(f"{self.candidate} against {self.baseline}")
-            case = ElementTree.SubElement(suite, "testcase", {"classname": pair, "name": plain(check.name)})
-            said = plain(self.says(check))
-            if kind:
-                ElementTree.SubElement(case, kind, {"type": check.verdict, "message": said}).text = said
-            ElementTree.SubElement(case, "system-out").text = "\n".join(
-                [said, *map(plain, check.notes), plain(check.signature)]
-            )
-        ElementTree.indent(suites)
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}'
 
-
-FORMATS: Mapping[str, Callable[[Gate], str]] = {
-    "line": Gate.line,
-    "markdown": Gate.markdown,
-    "json": Gate.json,
-    "junit": Gate.junit,
-}
+FORMATS: Mapping[str, Callable[[Gate], str]] = {"line": Gate.line, "json": Gate.json}
 """Formats of the verdict."""
-
-SUFFIXES: Mapping[str, str] = {".txt": "line", ".md": "markdown", ".json": "json", ".xml": "junit"}
-"""The format of a file, by its suffix."""
 
 
 def gate(

@@ -227,6 +227,8 @@ BASELINE = Table(
         N_SEGMENTS,
         count("n_units", "segments, or documents if these are the unit", "units", "units"),
         count("n_different", "segments on which the systems' counts differ", "segments", "different"),
+        count("only_a", "segments right only for A, if each is right or wrong", "segments", "only A", missing=True),
+        count("only_b", "segments right only for B", "segments", "only B", missing=True),
         count("n_resamples", "resamples or shuffles drawn", "resamples", "resamples", missing=True),
         count("n_greater", "those with a gain beyond the formula's bound", "resamples", "greater", missing=True),
         count("n_equal", "those with a gain at the bound", "resamples", "ties", missing=True),

@@ -357,7 +357,7 @@ table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
 picture = partial(output, suffixes=(".svg", ".pdf", ".png"))
 """Path of a figure to write."""
 
-verdict = partial(output, suffixes=(".md", ".json", ".xml", ".txt"))
+verdict = partial(output, suffixes=(".json",))
 """Path of a verdict of `pairsig gate` to write."""
 
 page = partial(output, suffixes=(".html",))

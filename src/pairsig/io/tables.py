@@ -182,7 +182,7 @@ def read_parquet(path: Path, memory: Memory) -> pa.Table:
     with _readable(path):
         if path.exists() and not path.is_file():  # it is read from its end, and a pipe could block for ever
             raise InputError(f"{path}: found a folder, pipe or device, expected a Parquet file")
-        with open_parquet(path, str(path)) as file:
+        with open_parquet(path) as file:
             schema = file.schema_arrow
             check_distinct(schema.names, str(path))
             bytes_per_row = sum(_cell_bytes(field, path) for field in schema)
@@ -223,7 +223,7 @@ def _plain_text(table: pa.Table, path: Path) -> pd.DataFrame:
     return table.to_pandas()
 
 
-def open_parquet(given: Any, source: str) -> ParquetFile:  # noqa: ARG001
+def open_parquet(given: Any) -> ParquetFile:
     """Open a Parquet file (a path or a buffer) with text as dictionaries, so that repeated text takes little memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq

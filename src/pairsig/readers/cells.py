@@ -78,6 +78,11 @@ _EXPRESSIONS = {
     ".tex": r'pd.read_csv({path}, sep=r"\s*(?:&|\\\\)\s*", engine="python", skiprows=1, skipfooter=1)',
 }  # fmt: skip
 """How pandas reads the files that `load` does not read, by suffix."""
+_OF_TABLES = {
+    ".json": "pd.read_json({path})", ".jsonl": "pd.read_json({path}, lines=True)", ".xlsx": "pd.read_excel({path})",
+    ".ndjson": "pd.read_json({path}, lines=True)", ".parquet": "pd.read_parquet({path})",
+}  # fmt: skip
+"""How pandas reads those that it does read, without text with separators."""
 
 
 def unknown(path: str, found: str, expression: str = "") -> Question:
@@ -98,6 +103,26 @@ def nested(path: str, found: str) -> Question:
     """The error for objects in objects."""
     lines = "" if _suffix(path) == ".json" else ", lines=True"
     return unknown(path, found, f'pd.json_normalize(pd.read_json({{path}}{lines}).to_dict("records"))')
+
+
+def converted_winners(path: str, winner: str, first: str, systems: Sequence[str]) -> str:
+    """The end of a question about winners of pairs, with the lines of pandas that write one row per system.
+
+    The column `winner` has the value `first` where the system in the first of two columns has won.
+    """
+    one, other = (json.dumps(name, ensure_ascii=False) for name in systems)
+    column = json.dumps(winner, ensure_ascii=False)
+    expression = _OF_TABLES.get(_suffix(path), "pd.read_csv({path})")
+    target = json.dumps(str(Path(path).with_name(f"{Path(path).stem}-table.csv")), ensure_ascii=False)
+    return (
+        f"; if {named(winner)} says which of two systems won, and {first} means {named(systems[0])}, pandas writes one "
+        "row per system:\n"
+        "    import pandas as pd\n"
+        f"    frame = {expression.replace('{path}', json.dumps(path, ensure_ascii=False))}\n"
+        f"    won = frame.pop({column}) == {first}\n"
+        f"    rows = [frame.assign(system=frame[{one}], won=won), frame.assign(system=frame[{other}], won=~won)]\n"
+        f"    pd.concat(rows).to_csv({target}, index=False)"
+    )
 
 
 class Column:
@@ -498,7 +523,7 @@ def _parquet(path: str, data: bytes) -> pd.DataFrame:
     import pyarrow as pa
 
     try:
-        file = open_parquet(pa.BufferReader(data), path)
+        file = open_parquet(pa.BufferReader(data))
         _check_names(path, file.schema_arrow.names)
         if file.metadata.num_rows <= MAX_LINES and decoded_bytes(file, _CELL) <= MAX_BYTES:
             return file.read().to_pandas()

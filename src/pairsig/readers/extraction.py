@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from pairsig import readers
 from pairsig.io.choices import sort_options
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import Metric, NotedCounts, registry
+from pairsig.readers import Beginning, markup
+from pairsig.readers.recognition import OF_TABLES
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
@@ -30,7 +34,9 @@ def extract(
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     note: Callable[[str], object] | None = None,
-    texts: Mapping[str, Sequence[Any]] | None = None,
+    text_as_is: bool = False,
+    column: str | None = None,
+    num_refs: int = 1,
 ) -> Statistics:
     r"""Count the sufficient statistics of one system's output on every segment.
 
@@ -52,8 +58,8 @@ def extract(
         One label per segment, or none.
     note
         Called with each message for the user, such as which segments the system failed on.
-    texts
-        Segments by path, of files that were read already.
+    text_as_is, column, num_refs
+        For texts, as in `pairsig.read`.
 
     Returns
     -------
@@ -63,7 +69,8 @@ def extract(
     Raises
     ------
     InputError
-        If a file cannot be read, if the files have different numbers of segments, or if an option is unknown.
+        If a file cannot be read or looks like markup, if the files have different numbers of segments, or if an option
+        is unknown.
 
     See Also
     --------
@@ -82,58 +89,169 @@ def extract(
     >>> found.columns[:2], found.counts[0, 0, :2].tolist()
     (('hypothesis_length', 'reference_length'), [6, 6])
     """
-    from pairsig.core.statistics import Statistics  # imports pandas, which reading the sheets does not need
-
     chosen = registry.metric(metric)
     name, read, count = functions(chosen, reader)
-    described = readers.reader_of_outputs(name)
-    if len(references) > 1 and "text" not in (name, described.like):
-        raise InputError(
-            f"found {len(references)} references ({listed(references)}), expected one for metric {chosen.name}"
-        )
-    what = f"reader {name} and metric {chosen.name}"
-    reader_options, metric_options = sort_options(options or {}, what, read, count)
-    (own_options,) = sort_options(output_options or {}, f"reader {name}", read)
-    known = texts or {}
-    segments = known[output] if output in known else readers.read(name, output, **(reader_options | own_options))
-    golds = [
-        known[reference] if reference in known else readers.read(name, reference, **reader_options)
-        for reference in references
-    ]
-    if described.parallel:
-        for path, gold in zip(references, golds, strict=True):
-            if len(gold) != len(segments):
-                longer, shorter = (output, len(gold)) if len(segments) > len(gold) else (path, len(segments))
+    reader_options, metric_options = sort_options(options or {}, f"reader {name} and metric {chosen.name}", read, count)
+    (options_of_output,) = sort_options(output_options or {}, f"reader {name}", read)
+    gold = References(
+        paths=references,
+        reader=name,
+        options=reader_options,
+        output_options=options_of_output,
+        domains=domains,
+        documents=documents,
+        column=column,
+        num_refs=num_refs,
+        text_as_is=text_as_is,
+    )
+    segments = gold.outputs(output)
+    return gold.counts(output, segments, chosen, metric_options, system, group=group, kind=kind, note=note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class References:
+    """The references of a test set, and how the outputs of systems are read and paired with them.
+
+    Attributes
+    ----------
+    paths
+        Their files. A single one may have `num_refs` references in each line, with tabs between them.
+    reader
+        Format of references and outputs.
+    options, output_options
+        Options of the reader, and further ones for outputs only.
+    domains, documents
+        One label per segment, or none.
+    column
+        Column or field that has the texts in tables and JSON Lines; they are paired by id if both files have one.
+    text_as_is
+        Whether to accept texts that look like markup.
+    """
+
+    paths: Sequence[str]
+    reader: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    output_options: Mapping[str, Any] = field(default_factory=dict)
+    domains: Sequence[str] = ()
+    documents: Sequence[str] = ()
+    column: str | None = None
+    num_refs: int = 1
+    text_as_is: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.paths) > 1 and "text" not in (self.reader, readers.reader_of_outputs(self.reader).like):
+            raise InputError(
+                f"found {len(self.paths)} references ({listed(self.paths)}), expected one for reader {self.reader}"
+            )
+
+    def outputs(self, path: str) -> Sequence[Any]:
+        """The segments of a system's output, in the order of the reference if both have ids."""
+        read = self._read(path, **{**self.options, **self.output_options})
+        segments = self._in_order(path, *read)
+        self._check_texts(path, segments, next(iter(self.golds.values())))
+        return segments
+
+    def counts(
+        self,
+        path: str,
+        segments: Sequence[Any],
+        metric: Metric,
+        options: Mapping[str, Any],
+        system: str,
+        *,
+        group: str | None = None,
+        kind: str = "",
+        note: Callable[[str], object] | None = None,
+    ) -> Statistics:
+        """The counts of a system on every segment of its `outputs`, with options of the metric."""
+        from pairsig.core.statistics import Statistics  # imports pandas, which reading the sheets does not need
+
+        for name, gold in self.golds.items():
+            if readers.reader_of_outputs(self.reader).parallel and len(gold) != len(segments):
+                longer, shorter = (path, len(gold)) if len(segments) > len(gold) else (name, len(segments))
                 raise InputError(
-                    f"{output} has {len(segments)} segments, {path} has {len(gold)}, expected equally many; "
+                    f"{path} has {len(segments)} segments, {name} has {len(gold)}, expected equally many; "
                     f"segment {shorter + 1} is in {longer} only"
                 )
-    reference = golds[0] if len(golds) == 1 else list(zip(*golds, strict=True))
-    try:
-        counts = chosen.statistics(segments, reference, **metric_options)
-    except InputError as error:
-        raise InputError(f"{output}: {error}") from None
-    if note is not None and isinstance(counts, NotedCounts):
-        for sentence in counts.notes:
-            note(f"{system}: {sentence}")
-    # The reference determines the segments: a parser of raw text may find other sentences.
-    n_segments = len(golds[0])
-    for what, labels in (("domains", domains), ("documents", documents)):
-        if labels and len(labels) != n_segments:
+        golds = list(self.golds.values())
+        reference = golds[0] if len(golds) == 1 else list(zip(*golds, strict=True))
+        try:
+            counts = metric.statistics(segments, reference, **options)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        if note is not None and isinstance(counts, NotedCounts):
+            for sentence in counts.notes:
+                note(f"{system}: {sentence}")
+        # The reference determines the segments: a parser of raw text may find other sentences.
+        n_segments = len(golds[0])
+        for what, labels in (("domains", self.domains), ("documents", self.documents)):
+            if labels and len(labels) != n_segments:
+                raise InputError(
+                    f"found {len(labels)} {what} for the {n_segments} segments of {self.paths[0]}, expected one "
+                    "per segment"
+                )
+        return Statistics(
+            dataset="",
+            systems=(system,),
+            groups=(group or system,),
+            kinds=(kind,),
+            segments=np.arange(1, n_segments + 1).astype(str),
+            documents=np.array(self.documents or [""] * n_segments, dtype=str),
+            domains=np.array(self.domains or [""] * n_segments, dtype=str),
+            columns=tuple(counts),
+            counts=np.stack([np.asarray(column) for column in counts.values()], axis=1)[None],
+        )
+
+    @cached_property
+    def golds(self) -> Mapping[str, Sequence[Any]]:
+        """The segments of every reference, by the name of the file and, if it has several, of the reference."""
+        first, *others = self.paths
+        golds = {first: self._first[0]}
+        for path in others:
+            golds[path] = self._in_order(path, *self._read(path, **self.options))
+        if self.num_refs > 1:
+            if others:
+                raise InputError(f"found {len(golds)} references and --num-refs {self.num_refs}, expected one file")
+            cells = [line.split("\t") for line in golds[first]]
+            for number, row in enumerate(cells, start=1):
+                if len(row) != self.num_refs:
+                    raise InputError(f"{first}, line {number}: found {len(row)} references, expected {self.num_refs}")
+            golds = {f"{first} (reference {k + 1})": [row[k] for row in cells] for k in range(self.num_refs)}
+        for name, gold in golds.items():
+            self._check_texts(name, gold, next(iter(golds.values())))
+        return golds
+
+    @cached_property
+    def _first(self) -> tuple[Sequence[Any], list[str] | None]:
+        """The segments and the ids of the first file."""
+        return self._read(self.paths[0], **self.options)
+
+    def _read(self, path: str, **options: Any) -> tuple[Sequence[Any], list[str] | None]:
+        """The segments of a file, and their ids if it has some."""
+        if self.reader == "text" and self.column is not None and Beginning(path).suffix.lower() in OF_TABLES:
+            from pairsig.readers import table
+
+            ids, texts = table.column(path, self.column)
+            return texts, ids
+        return readers.read(self.reader, path, **options), None
+
+    def _in_order(self, path: str, segments: Sequence[Any], ids: list[str] | None) -> Sequence[Any]:
+        """Segments in the order of the first reference, if both files have ids."""
+        order = self._first[1]
+        if ids is None or order is None:
+            return segments
+        places = {name: place for place, name in enumerate(ids)}
+        if set(places) != set(order) or len(places) < len(ids) or len(places) < len(order):
             raise InputError(
-                f"found {len(labels)} {what} for the {n_segments} segments of {references[0]}, expected one per segment"
+                f"{path}: found {len(places):,} different items, {self.paths[0]} has {len(set(order)):,}, expected the "
+                "same ids in both, each once"
             )
-    return Statistics(
-        dataset="",
-        systems=(system,),
-        groups=(group or system,),
-        kinds=(kind,),
-        segments=np.arange(1, n_segments + 1).astype(str),
-        documents=np.array(documents or [""] * n_segments, dtype=str),
-        domains=np.array(domains or [""] * n_segments, dtype=str),
-        columns=tuple(counts),
-        counts=np.stack([np.asarray(column) for column in counts.values()], axis=1)[None],
-    )
+        return [segments[places[name]] for name in order]
+
+    def _check_texts(self, name: str, segments: Sequence[Any], reference: Sequence[Any]) -> None:
+        """Ask about texts that look like markup."""
+        if self.reader == "text" and not self.text_as_is:
+            markup.check_texts(name, segments, reference)
 
 
 def functions(metric: Metric, reader: str | None) -> tuple[str, Callable[..., Any], Callable[..., Any]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import takewhile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,14 @@ import numpy as np
 
 from pairsig import readers
 from pairsig.core import statistics
-from pairsig.core.statistics import Statistics, paired_by_index, run_name
+from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import tables
-from pairsig.io.choices import choose, once, options_of, sort_options, spelled
+from pairsig.io.choices import choose, once, sort_options, spelled
 from pairsig.io.errors import InputError, Question, listed, named, printable, quoted
-from pairsig.io.files import beginning
+from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
-from pairsig.readers import Beginning, extraction, markup, recognition, system_counts, table, tasks
-from pairsig.readers.outputs import text
+from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
 from pairsig.readers.system_counts import Missing, SystemCounts
 from pairsig.readers.table import Roles
 
@@ -157,19 +156,19 @@ def read(
         return data
     of_table = _are_paths(data) or not isinstance(data, Mapping | list | tuple)
     roles = Roles(
-        item=item or None,
-        system=system,
-        systems=systems or None,
-        run=run,
-        score=score or None,
-        gold=gold,
-        prediction=prediction,
-        document=document if of_table else None,
-        domain=domain if of_table else None,
+        item=_labels(item),
+        system=_labels(system),
+        systems=_labels(systems),
+        run=_labels(run),
+        score=_labels(score),
+        gold=_labels(gold),
+        prediction=_labels(prediction),
+        document=_labels(document) if of_table else None,
+        domain=_labels(domain) if of_table else None,
         lower_is_better=lower_is_better is True,
         higher_is_better=lower_is_better is False,
-        true=true or None,
-        missing_value=_several(missing_value) or None,
+        true=_labels(true),
+        missing_value=_labels(missing_value),
         any_value=any_value,
         sep=sep,
         sheet=sheet,
@@ -204,6 +203,13 @@ def read(
 
     library = getattr(nw.from_native(data, pass_through=True), "implementation", None)
     return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
+
+
+def _labels(given: Any) -> Any:
+    """Names of columns, words or numbers as text, since a column may be called 0; None if there are none."""
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+        return None if given is None or given == "" else str(given)
+    return [str(name) for name in given] or None
 
 
 def _several(value: Any) -> tuple[Any, ...]:
@@ -253,16 +259,15 @@ def _of_arrays(
                 f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric says "
                 "itself which scores are better"
             )
-    arrays, ids = paired_by_index({str(system): values for system, values in data.items()})
-    for system, array in arrays.items():
-        if metric is None and (array.ndim not in (1, 3) or (array.ndim == 3 and array.shape[2] != 1)):
+    for system, values in data.items():
+        shape = np.shape(values)
+        if metric is None and (len(shape) not in (1, 3) or (len(shape) == 3 and shape[2] != 1)):
             raise InputError(
-                f"system {named(system)} has an array of shape {array.shape} and no metric is named, expected one "
+                f"system {named(str(system))} has an array of shape {shape} and no metric is named, expected one "
                 "score per segment, (segments,) or (runs, segments, 1); metric= takes counts, (segments, columns)"
             )
+    arrays = {str(system): values for system, values in data.items()}
     result = Statistics.from_arrays(arrays, chosen.columns, documents=documents, domains=domains)
-    if ids is not None:
-        result = replace(result, segments=statistics.label_array(ids, "segment"))
     lacking = np.isnan(result.counts).any(axis=2) if result.counts.dtype.kind == "f" else np.zeros((1, 1), dtype=bool)
     if lacking.any() and missing == "drop":
         result = result.select(segments=np.flatnonzero(~lacking.any(axis=0)))
@@ -303,6 +308,20 @@ def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
         if (document := system_counts.reader_of_counts(program).document(log)) is not None:
             return program, readers.InMemory(name, document)
     raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
+
+
+def of_outcomes(both: int, only_a: int, only_b: int, neither: int) -> Statistics:
+    """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
+    table = [both, only_a, only_b, neither]
+    if min(table) < 0 or not 0 < sum(table) <= MAX_LINES:
+        raise InputError(
+            f"found the counts {listed(map(str, table))}, expected numbers of items, 0 or more, and at least one item "
+            f"(at most {MAX_LINES:,})"
+        )
+    right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], table, axis=1)
+    accuracy = registry.metric("accuracy")
+    arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in zip("AB", right, strict=True)}
+    return replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
 
 
 def is_statistics(path: str | Path) -> bool:
@@ -361,53 +380,88 @@ def read_files(
     One result, or several if metrics are extracted from outputs, or if not the same items have a score in all metrics
     of logs. Their notes say what was left out.
     """
-    groups = [[own] if isinstance(own, str) else list(own) for own in paths]
-    own_references = {Path(path).resolve() for path in references}
-    left_out = [path for group in groups for path in group if Path(path).resolve() in own_references]
+    groups = [[group] if isinstance(group, str) else list(group) for group in paths]
+    gold = {Path(path).resolve() for path in references}
+    left_out = [path for group in groups for path in group if Path(path).resolve() in gold]
     groups = [kept for group in groups if (kept := [path for path in group if path not in left_out])]
     if left_out and len(groups) < 2:
         raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
-    files = [path for group in groups for path in group]
     methods, runs = _called(groups)
     if names:
         methods = [name for name, group in zip(names, groups, strict=True) for _ in group]
-    roles, given = roles or Roles(), dict(options or {})
-    notes = [f"{path} left out, since it is the reference" for path in left_out]
+    files = _Files(
+        paths=[path for group in groups for path in group],
+        methods=methods,
+        runs=runs,
+        references=references,
+        metrics=metrics,
+        options=options or {},
+        labels={"domains": domains, "documents": documents},
+        missing=missing,
+        even_so=even_so,
+        texts={"text_as_is": text_as_is, "column": column, "num_refs": num_refs},
+        notes=[f"{path} left out, since it is the reference" for path in left_out],
+    )
+    roles = roles or Roles()
     if reader is None:
-        if len(files) == 1 and is_statistics(files[0]) and roles == Roles():
-            return [_with_metrics(statistics.read(files[0]), metrics)]
+        if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
+            return [_with_metrics(statistics.read(files.paths[0]), metrics)]
         is_table = roles.sep is not None or roles.sheet is not None
-        reader = "table" if is_table and not references else recognition.recognize(files, references)
+        reader = "table" if is_table and not references else recognition.recognize(files.paths, references, metrics)
         if reader not in readers.TABLES:
-            notes.append(f"detected the format {reader}; use --reader to override")
+            files.notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
     if reader in readers.OUTPUTS:
-        texts: dict[str, list[str]] = {}
-        if reader == "text":
-            references, texts = _texts(files, references, column, num_refs, given, text_as_is=text_as_is)
-        return _extracted(
-            files, reader, methods, runs, notes, references, metrics, given, missing, domains, documents, texts
-        )
+        return _extracted(files, reader)
     if references:
         raise InputError(f"reader {reader} reads counts, which need no reference, found the reference {references[0]}")
-    if reader in readers.TABLES:
-        _refuse_old_spellings(given)
-        own = replace(roles, metric=tuple(metrics) or None)
-        counted = [_of_scores(path, own) or table.read(path, own, several=len(files) > 1) for path in files]
-        metrics = ()
-    else:
-        if roles != Roles():
-            declared = next(name for name in vars(roles) if getattr(roles, name) != getattr(Roles(), name))
-            raise InputError(
-                f"found --{declared.replace('_', '-')}, which declares columns of a table, but {files[0]} is read as "
-                f"{reader}; use --reader table if it is a table"
-            )
-        (typed,) = sort_options(given, f"reader {reader}", system_counts.reader_of_counts(reader).read)
-        counted = [system_counts.read_all(reader, path, **typed) for path in files]
-    found = _aligned(
-        counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing, even_so=even_so
+    return _of_tables(files, roles) if reader in readers.TABLES else _of_counts(files, reader, roles)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Files:
+    """Files of systems, and what was declared about all of them; see `read_files`."""
+
+    paths: Sequence[str]
+    methods: Sequence[str]
+    runs: Sequence[str]
+    references: Sequence[str]
+    metrics: Sequence[Any]
+    options: Mapping[str, str]
+    labels: Mapping[str, Any]
+    missing: Missing | None
+    even_so: bool
+    texts: Mapping[str, Any]
+    notes: list[str]
+
+    def aligned(self, counted: Sequence[tuple[SystemCounts, ...]], metrics: Sequence[Any]) -> list[Statistics]:
+        """The systems in the files on the same segments, with the notes on the files first."""
+        parts = _aligned(
+            counted, self.methods, self.runs, metrics=metrics, missing=self.missing, even_so=self.even_so, **self.labels
+        )
+        return [replace(part, notes=tuple(dict.fromkeys([*self.notes, *part.notes]))) for part in parts]
+
+
+def _of_tables(files: _Files, roles: Roles) -> list[Statistics]:
+    """Systems in tables, whose columns have `roles`, or in files with one score per line."""
+    _refuse_old_spellings(files.options)
+    roles = replace(roles, metric=tuple(files.metrics) or None)
+    several = len(files.paths) > 1
+    return files.aligned(
+        [_of_scores(path, roles) or table.read(path, roles, several=several) for path in files.paths], ()
     )
-    return [replace(part, notes=tuple(dict.fromkeys([*notes, *part.notes]))) for part in found]
+
+
+def _of_counts(files: _Files, reader: str, roles: Roles) -> list[Statistics]:
+    """Systems in files of counts or in logs."""
+    if roles != Roles():
+        declared = next(name for name in vars(roles) if getattr(roles, name) != getattr(Roles(), name))
+        raise InputError(
+            f"found --{declared.replace('_', '-')}, which declares columns of a table, but {files.paths[0]} is read as "
+            f"{reader}; use --reader table if it is a table"
+        )
+    (typed,) = sort_options(files.options, f"reader {reader}", system_counts.reader_of_counts(reader).read)
+    return files.aligned([system_counts.read_all(reader, path, **typed) for path in files.paths], files.metrics)
 
 
 def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
@@ -450,103 +504,34 @@ def _refuse_old_spellings(options: Mapping[str, str]) -> None:
         raise InputError(f"found --option {name}={value}, but tables have no such option")
 
 
-def _extracted(
-    files: Sequence[str],
-    reader: str,
-    methods: Sequence[str],
-    runs: Sequence[str],
-    notes: list[str],
-    references: Sequence[str],
-    metrics: Sequence[str],
-    given: Mapping[str, str],
-    missing: Missing | None,
-    domains: Sequence[str],
-    documents: Sequence[str],
-    texts: Mapping[str, Sequence[str]],
-) -> list[Statistics]:
-    """One result per metric, counted in outputs and a reference; `texts` are segments that were read already."""
-    if missing is not None:
+def _extracted(files: _Files, reader: str) -> list[Statistics]:
+    """One result per metric, counted in outputs and a reference."""
+    if files.missing is not None:
         raise InputError(f"--missing is for logs and tables, but reader {reader} reads outputs; leave it out")
-    if not references:
+    if not files.references:
         raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
-    chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
-    once([metric.name for metric in chosen], "metric")
-    taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
-    what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
-    sort_options(given, what, *(function for both in taken for function in both))
-    results = []
-    for metric, functions in zip(chosen, taken, strict=True):
-        known = {name for function in functions for name in options_of(function)}
-        outputs = [
-            extraction.extract(
-                path,
-                references,
-                metric=metric,
-                reader=reader,
-                options={name: value for name, value in given.items() if name in known},
-                system=name,
-                domains=domains,
-                documents=documents,
-                note=notes.append,
-                texts=texts,
-            )
-            for path, name in zip(files, map(run_name, methods, runs), strict=True)
-        ]
-        collected = statistics.collect(outputs, dataset="", provenance={})
-        results.append(replace(collected, runs=tuple(runs), metrics=(metric,), notes=tuple(dict.fromkeys(notes))))
-    return results
-
-
-def _texts(
-    files: Sequence[str],
-    references: Sequence[str],
-    column: str | None,
-    num_refs: int,
-    options: Mapping[str, str],
-    *,
-    text_as_is: bool,
-) -> tuple[list[str], dict[str, list[str]]]:
-    """The references, and the segments of all files of texts by path, after a look at what they are.
-
-    With a `column`, tables are read, and segments are paired by id where all files have one. A reference with
-    `num_refs` > 1 has as many texts per line, with tabs between them.
-    """
-    (typed,) = sort_options(
-        {name: value for name, value in options.items() if name == "skip_lines"}, "reader text", text.read
+    metrics = [registry.metric(name) for name in files.metrics or [readers.reader_of_outputs(reader).metric]]
+    once([metric.name for metric in metrics], "metric")
+    functions = [extraction.functions(metric, reader)[1:] for metric in metrics]
+    what = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
+    options = sort_options(files.options, what, *chain.from_iterable(functions))
+    gold = extraction.References(
+        paths=files.references, reader=reader, options=options[0], **files.labels, **files.texts
     )
-    texts: dict[str, list[str]] = {}
-    ids: dict[str, list[str] | None] = {}
-    for path in (*files, *references):
-        if column is not None and Beginning(path).suffix.lower() in recognition.OF_TABLES:
-            ids[path], texts[path] = table.column(path, column)
-        else:
-            ids[path], texts[path] = None, text.read(path, **typed)
-    if not references:
-        return [], texts
-    if all(names is not None for names in ids.values()):
-        order = ids[references[0]] or []
-        for path, names in ids.items():
-            places = {name: place for place, name in enumerate(names or [])}
-            if set(places) != set(order) or len(places) < len(names or []):
-                raise InputError(
-                    f"{path}: found {len(places):,} different items, {references[0]} has {len(set(order)):,}, expected "
-                    "the same ids in both, each once"
-                )
-            texts[path] = [texts[path][places[name]] for name in order]
-    if num_refs > 1:
-        (path, *others) = references
-        if others:
-            raise InputError(f"found {len(references)} references and --num-refs {num_refs}, expected one file")
-        cells = [line.split("\t") for line in texts[path]]
-        for number, row in enumerate(cells, start=1):
-            if len(row) != num_refs:
-                raise InputError(f"{path}, line {number}: found {len(row)} references, expected {num_refs}")
-        references = [f"{path} (reference {place})" for place in range(1, num_refs + 1)]
-        texts |= {name: [row[place] for row in cells] for place, name in enumerate(references)}
-    if not text_as_is:
-        for path in (*references, *files):
-            markup.check_texts(path, texts[path], texts[references[0]])
-    return list(references), texts
+    counted: list[list[Statistics]] = [[] for _ in metrics]
+    for path, system in zip(files.paths, map(run_name, files.methods, files.runs), strict=True):
+        segments = gold.outputs(path)
+        for metric, of_metric, own in zip(metrics, options[1::2], counted, strict=True):
+            own.append(gold.counts(path, segments, metric, of_metric, system, note=files.notes.append))
+    return [
+        replace(
+            statistics.collect(outputs, dataset="", provenance={}),
+            runs=tuple(files.runs),
+            metrics=(metric,),
+            notes=tuple(dict.fromkeys(files.notes)),
+        )
+        for metric, outputs in zip(metrics, counted, strict=True)
+    ]
 
 
 def _aligned(

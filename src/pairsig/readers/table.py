@@ -25,7 +25,18 @@ from pairsig.io.packages import pd
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.readers import answers
 from pairsig.readers.answers import FEW, Answer
-from pairsig.readers.cells import FRAME, MISSING, SCORE, UNNAMED, Cells, as_label, load, nested, unknown
+from pairsig.readers.cells import (
+    FRAME,
+    MISSING,
+    SCORE,
+    UNNAMED,
+    Cells,
+    as_label,
+    converted_winners,
+    load,
+    nested,
+    unknown,
+)
 from pairsig.readers.system_counts import SystemCounts, average
 
 Names: TypeAlias = str | Sequence[str] | None
@@ -458,7 +469,24 @@ class Reading:
                     by_row=not self.columns_of["item"],
                 )
                 parts.append(part)
+        if len(parts) == 1 and not (self.several or self.depth or self.source == FRAME):
+            raise self._question_of_systems(next(name for counts in scores.values() for name in counts))
         return tuple(parts)
+
+    def _question_of_systems(self, score: str) -> Question:
+        """Ask which column names the system of each row, or show how to convert winners of pairs."""
+        codes = sorted(self.columns[score].first(FEW))
+        sides = [name for name in self.free if 0 < len(self.columns[name].labels[1]) < max(2, self.n_rows)]
+        of_pairs = len(sides) > 1 and codes in (["0", "1"], ["1", "2"])
+        remark = converted_winners(self.source, score, codes[0], sides[:2]) if of_pairs else ""
+        return self._question(
+            f"{self.source}: found one system, expected at least two: --system names the column with the system of "
+            "each row, and --systems the columns with the scores of one system each",
+            lambda: [{"system": joined([name])} for name in self.free],
+            self.free,
+            about="systems",
+            remark=remark,
+        )
 
     def _label_array(self, role: str) -> NDArray[Any] | None:
         for name in self.columns_of[role]:

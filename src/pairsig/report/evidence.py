@@ -66,6 +66,26 @@ class Null:
         counted: NDArray[np.bool_] = np.any(sides, axis=0)
         return counted
 
+    @property
+    def bars(self) -> list[tuple[float, float, float, bool]]:
+        """Left, right, height as a share of the highest, and whether the p-value counts it, of each bin."""
+        density = self.mass / np.diff(self.edges)
+        heights = density / (float(density.max()) or 1.0)
+        columns = (self.edges[:-1], self.edges[1:], heights, self.counted)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def reach(self, gain: float) -> float:
+        """Half of the width of an axis with all bins and the gain."""
+        return max(abs(float(self.edges[0])), float(self.edges[-1]), 1.06 * gain)
+
+    def ticks(self, gain: float, n_ticks: int) -> list[float]:
+        """About so many round numbers on that axis."""
+        least_step = 2 * self.reach(gain) / n_ticks
+        power = 10.0 ** math.floor(math.log10(least_step))
+        step = next(m * power for m in (1, 2, 5, 10) if m * power >= least_step)
+        most = math.floor(self.reach(gain) / step)
+        return [place * step for place in range(-most, most + 1)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
@@ -105,6 +125,32 @@ class Evidence:
     def behind(self) -> str:
         """The other system."""
         return self.system_b if self.ahead == self.system_a else self.system_a
+
+    @property
+    def signed(self) -> tuple[float, float, float]:
+        """The score of system A minus that of system B, and its interval."""
+        sign = 1 if self.score_a >= self.score_b or not self.better else -1
+        return _turned(self.gain, self.low, self.high, sign)
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether p-values are adjusted for the number of systems."""
+        return any(holm for *_, holm in self.tests)
+
+    @property
+    def domain_ends(self) -> tuple[float, float]:
+        """Ends of an axis with the intervals of all domains and 0."""
+        limits = self.domains[["gain", "low", "high"]].to_numpy(dtype=np.float64)
+        return min(0.0, float(np.nanmin(limits))), max(0.0, float(np.nanmax(limits)))
+
+    def contributing(self, most: int) -> pd.DataFrame:
+        """The segments with the largest contributions, at most so many."""
+        table = self.segments[self.segments["carried"] != 0]
+        return table.sort_values("carried", key=lambda size: -size.abs(), kind="stable").head(most)
+
+    def filled(self, *columns: str) -> list[str]:
+        """Those columns of `segments` that are not empty."""
+        return [name for name in columns if (self.segments[name] != "").any()]
 
     @property
     def digits(self) -> int:

@@ -13,7 +13,7 @@ from pairsig.io.columns import FLIPS
 from pairsig.io.packages import pd
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from pairsig.report.evidence import by_segment
+from pairsig.report.evidence import Evidence, by_segment
 
 MOST = 50
 """Segments in each direction, if they are not only passed or failed: those with the largest contributions."""
@@ -72,3 +72,27 @@ def flipped(segments: pd.DataFrame, most: int | None = None) -> pd.DataFrame:
         own, most = own.sort_values("carried", key=lambda size: -size.abs(), kind="stable"), most or MOST
     parts = [own[(own["carried"] != 0) & (own["direction"] == direction)] for direction in ("lost", "gained")]
     return pd.concat([part.head(len(part) if most is None else most) for part in parts], ignore_index=True)
+
+
+def changed(evidence: Evidence, most: int) -> tuple[bool, list[tuple[str, str, int, pd.DataFrame]]]:
+    """What a report lists: items that only one system passes, or, of other items with a text, those that change most.
+
+    Returns whether all items are passed or failed, and for each direction the system that wins, the other one, the
+    number of items, and at most so many of them.
+    """
+    flips_only = passed_or_failed(evidence.segments)
+    if not flips_only and not evidence.filled("input", "target"):
+        return flips_only, []
+    sign = 1 if evidence.ahead == evidence.system_a else -1
+    segments = evidence.segments.assign(carried=sign * evidence.segments["carried"])
+    listed_items = flipped(segments, most if flips_only else None)
+    directions = []
+    for direction, winner, loser in (
+        ("lost", evidence.system_b, evidence.system_a),
+        ("gained", evidence.system_a, evidence.system_b),
+    ):
+        n_changed = int(((segments["carried"] < 0) if direction == "lost" else (segments["carried"] > 0)).sum())
+        if n_changed:
+            rows = listed_items[listed_items["direction"] == direction]
+            directions.append((winner, loser, n_changed, rows))
+    return flips_only, directions

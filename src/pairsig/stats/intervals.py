@@ -259,6 +259,15 @@ def _difference(scores: NDArray[np.float64], metric: Metric) -> NDArray[np.float
     return gain if metric.higher_is_better else -gain
 
 
+def right_alone(pair: Pair) -> tuple[int, int] | None:
+    """Segments that only A and that only B gets right (McNemar's b and c), if each is right or wrong; else None."""
+    segments = pair.segments.astype(np.float64)
+    if passed_or_failed(segments, pair.metric) is None:
+        return None
+    gains = _gain(segments, pair.metric)
+    return int((gains > 0).sum()), int((gains < 0).sum())
+
+
 def passed_or_failed(units: NDArray[np.float64], metric: Metric) -> float | None:
     """Score of a passed unit, if every unit of a share or a mean is passed or failed; else None."""
     form = metric.function

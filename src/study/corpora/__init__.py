@@ -163,7 +163,7 @@ def join(task: str, texts: Sequence[str]) -> str:
 def cut(task: str, path: AnyPath) -> list[str]:
     """Split a file made by `join` into segments."""
     content = open_text(path).read()
-    end = TASKS[task]
+    end = TASKS[choose(task, TASKS, "task")]
     if not content.endswith(end):
         raise InputError(
             f"{path}: found an incomplete segment at the end, expected complete ones for {task}; it may be truncated"

@@ -151,6 +151,11 @@ class Number:
         """A logarithm, written as a factor."""
         return replace(self, value=math.exp(self.value), low=math.exp(self.low), high=math.exp(self.high))
 
+    @property
+    def sqrt(self) -> Number:
+        """The square root, as of a factor between variances: that between standard errors."""
+        return replace(self, value=math.sqrt(self.value), low=math.sqrt(self.low), high=math.sqrt(self.high))
+
     def digits(self, digits: int) -> Number:
         """Write the number with so many decimals."""
         return replace(self, form=_fixed(digits))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Score, counted, field_of, label, names_of, part_of, picked
+from pairsig.readers.logs.items import Item, Kind, Score, counted, field_of, label, names_of, part_of, picked
 from pairsig.readers.system_counts import SystemCounts, TaskGroup, shared
 
 FILE = "per_instance_stats.json"
@@ -25,6 +28,18 @@ _HEADLINES = (
     "omni_math_accuracy", "wildbench_score_rescaled", "f1_score", "rouge_l", "rouge_2", "bleu_4",
 )  # fmt: skip
 """Statistics on HELM's own leaderboards, the default; others (runtimes, numbers of tokens) must be requested."""
+_PROMPT = (
+    "method", "global_prefix", "instructions", "input_prefix", "input_suffix", "reference_prefix", "reference_suffix",
+    "chain_of_thought_prefix", "chain_of_thought_suffix", "output_prefix", "output_suffix", "instance_prefix",
+    "global_suffix", "substitutions", "multi_label",
+)  # fmt: skip
+"""Fields of `adapter_spec` that decide what a model is asked."""
+_SAME = 1e-9  # means differ by less if they were only added in another order
+
+_Key = tuple[str, str, str]
+"""Split, name and sub-split of a statistic."""
+_Sum = tuple[Score, int]
+"""Sum of the values of a statistic, and their number."""
 
 
 def read(
@@ -34,6 +49,7 @@ def read(
     split: str | None = None,
     model: str | None = None,
     lower_is_better: str | None = None,
+    verify: bool = True,
 ) -> tuple[SystemCounts, ...]:
     """Read the statistics of every instance in one or more runs of HELM.
 
@@ -52,17 +68,20 @@ def read(
         Name of the model. Default: the name in `run_spec.json` or in the name of the folder.
     lower_is_better
         Statistics that are errors or costs, separated by commas.
+    verify
+        Whether instances with the same id must have the same input and references in `instances.json` of all runs.
 
     Returns
     -------
-    Counts, one per model, HELM run and trial; each statistic is the mean over instances, as in `stats.json`. The groups
-    are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards average.
+    Counts, one per model, HELM run and trial; each statistic is the mean over instances, which must be the one in
+    `stats.json`. The groups are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards
+    average.
 
     Raises
     ------
     InputError
         If the file has another structure, an instance has a statistic twice in a trial, a requested statistic or split
-        is missing, or the name of the model is unknown.
+        is missing, `stats.json` has another mean, or the name of the model is unknown.
     """
     source = fspath(path)
     paths = items.files_below(path, FILE) if Path(source).is_dir() else [Path(source)]
@@ -71,26 +90,28 @@ def read(
     models: dict[str, dict[str, tuple[SystemCounts, ...]]] = {}
     members: dict[tuple[str, str], list[str]] = {}
     for one in paths:
-        name, run, groups = _names(one, model)
-        own = models.setdefault(name, {})
-        if run in own:
+        spec = _Spec(one, model)
+        of_model = models.setdefault(spec.model, {})
+        if spec.run in of_model:
             raise InputError(
-                f"{source}: found the run {named(run)} of {named(name)} in {own[run][0].source} and in {one}, expected "
-                "it once"
+                f"{source}: found the run {named(spec.run)} of {named(spec.model)} in {of_model[spec.run][0].source} "
+                f"and in {one}, expected it once"
             )
         notes: list[str] = []
-        own[run] = counted(
+        used, instances = _items(one, stat, split, notes, _contents(one) if verify else {})
+        of_model[spec.run] = counted(
             str(one),
-            name,
-            _items(one, stat, split, notes),
+            spec.model,
+            instances,
             lower_is_better=names_of(lower_is_better),
             notes=notes,
             place="entry",
             design="crossed",
-            task=run,
+            task=spec.run,
+            conditions=spec.conditions | ({"split": used} if used else {}),
         )
-        for group in groups:
-            members.setdefault((name, group), []).append(run)
+        for group in spec.groups:
+            members.setdefault((spec.model, group), []).append(spec.run)
     for (name, group), runs in members.items():
         own = models[name]
         metrics = [metric.name for metric in shared([own[run][0] for run in runs])] if len(runs) > 1 else []
@@ -99,30 +120,70 @@ def read(
     return tuple(part for own in models.values() for parts in own.values() for part in parts)
 
 
-def _names(path: Path, model: str | None) -> tuple[str, str, list[str]]:
-    """The model, the run without it, and the groups to which it belongs."""
-    beside = path.parent / "run_spec.json"
-    spec = read_json(beside) if beside.exists() else {}
-    run = part_of(spec, ["name"], str(beside), str) or path.parent.name
-    called, deployment = (
-        part_of(spec, ["adapter_spec", name], str(beside), str) for name in ("model", "model_deployment")
-    )
-    in_name = re.search(r"(?:^|[:,])model=([^,]+)", run)
-    found = model or called or deployment or (in_name[1] if in_name else "")
-    if not found:
-        raise InputError(
-            f"{path}: found the name of the model neither in run_spec.json nor in the name of the folder; set it with "
-            f"--option model=NAME"
+class _Spec:
+    """What `run_spec.json`, or else the name of the folder, says about a run.
+
+    These are the model, the name of the run without it, and the groups to which the run belongs.
+    """
+
+    def __init__(self, path: Path, model: str | None) -> None:
+        self._beside = path.parent / "run_spec.json"
+        self._spec = read_json(self._beside) if self._beside.exists() else {}
+        run = self._part("name", kind=str) or path.parent.name
+        called = self._part("adapter_spec", "model", kind=str) or self._part(
+            "adapter_spec", "model_deployment", kind=str
         )
-    groups = [label(group) for group in part_of(spec, ["groups"], str(beside), list)]
-    return found, re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,"), groups
+        in_name = re.search(r"(?:^|[:,])model=([^,]+)", run)
+        self.model = model or called or (in_name[1] if in_name else "")
+        if not self.model:
+            raise InputError(
+                f"{path}: found the name of the model neither in run_spec.json nor in the name of the folder; set it "
+                "with --option model=NAME"
+            )
+        self.run = re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,")
+        self.groups = [label(group) for group in self._part("groups", kind=list)]
+
+    def _part(self, *names: str, kind: type[Kind]) -> Kind:
+        return part_of(self._spec, names, str(self._beside), kind)
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """What must be the same in two runs: the scenario, the number of shots and the prompt."""
+        adapter = self._part("adapter_spec", kind=dict)
+        scenario = self._part("scenario_spec", kind=dict)
+        # HELM numbers the instances of every scenario from id0, so that those of any two scenarios would be paired.
+        conditions = {"scenario": label(scenario) if scenario else self.run if ":" in self.run else ""}
+        if "max_train_instances" in adapter:
+            conditions["number of shots"] = label(adapter["max_train_instances"])
+        conditions |= {f"{name} of the prompt": json.dumps(adapter[name]) for name in _PROMPT if name in adapter}
+        return {name: value for name, value in conditions.items() if value}
 
 
-def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) -> list[Item]:
-    """Instances that are not perturbed; entries for the same instance are merged."""
+def _contents(path: Path) -> dict[str, tuple[str, tuple[str, str]]]:
+    """The digest of every instance in `instances.json`, with excerpts of its input and its references."""
+    beside = path.parent / "instances.json"
+    found = {}
+    for number, one in enumerate(read_json(beside) if beside.exists() else (), start=1):
+        where = f"{beside}, entry {number}"
+        if field_of(one, [], where, dict).get("perturbation") is None:
+            asked, answers = one.get("input"), one.get("references")
+            outputs = [part.get("output", part) if isinstance(part, dict) else part for part in answers or ()]
+            text = items.excerpt([asked]), items.excerpt(outputs)
+            found[label(field_of(one, ["id"], where, (str, int)))] = items.digest(asked, answers), text
+    return found
+
+
+def _items(
+    path: Path,
+    stat: str | None,
+    split: str | None,
+    notes: list[str],
+    contents: Mapping[str, tuple[str, tuple[str, str]]],
+) -> tuple[str, list[Item]]:
+    """The split, and its instances that are not perturbed; entries for the same instance are merged."""
     source = str(path)
     entries = field_of(read_json(path), [], source, list)
-    values: dict[tuple[str, str], dict[tuple[str, str, str], Score]] = {}  # by split, statistic and sub-split
+    values: dict[tuple[str, str], dict[_Key, _Sum]] = {}
     first: dict[tuple[str, str], int] = {}
     perturbed = 0
     names: Counter[str] = Counter()
@@ -135,20 +196,19 @@ def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) ->
         if entry.get("perturbation") is not None:
             perturbed += 1
             continue
-        own = values.setdefault((instance, trial), {})
+        of_instance = values.setdefault((instance, trial), {})
         first.setdefault((instance, trial), number)
         for one in stats:
-            name = field_of(one, ["name", "name"], where, str)
-            part = label(one["name"].get("split"))
-            if one["name"].get("perturbation") is not None:
+            key = _key(one, where)
+            if key is None:
                 continue
-            key = part, name, label(one["name"].get("sub_split"))
-            if key in own:
+            part, name, _ = key
+            if key in of_instance:
                 raise InputError(
                     f"{where}: found {named(name)} again for instance {named(instance)} in trial {trial}, expected "
                     f"it once"
                 )
-            own[key] = _value(one, where)
+            of_instance[key] = _sum(one, where)
             names[name] += 1
             splits[part] += 1
     if perturbed:
@@ -163,36 +223,84 @@ def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) ->
             f"choose one with --option stat=NAME"
         )
     picked(names, ",".join(wanted), source, "statistic")
-    found, left = [], 0
-    for (instance, trial), own in values.items():
-        of_split = [(name, value) for (part, name, _), value in own.items() if part == used]
+    chosen, left = [], 0
+    for (instance, trial), of_instance in values.items():
+        of_split = [(name, one) for (part, name, _), one in of_instance.items() if part == used]
         left += not of_split
         scores: dict[str, Score] = dict.fromkeys(wanted)
-        for name, value in of_split:
+        for name, (total, count) in of_split:
             if scores.get(name) is not None:
                 raise InputError(
                     f"{source}, entry {first[instance, trial]}: found {named(name)} for several sub-splits of instance "
                     f"{named(instance)}, expected one"
                 )
             if name in scores:
-                scores[name] = value
+                scores[name] = None if total is None else total if count == 1 else total / count
         if of_split:
-            found.append(Item(instance, scores, run=trial, line=first[instance, trial]))
+            content, text = contents.get(instance, ("", ("", "")))
+            chosen.append(Item(instance, scores, run=trial, content=content, line=first[instance, trial], text=text))
     if left:
         notes.append(f"{source}: {left:,} instances outside the split {named(used)} are left out")
-    return found
+    notes += _check_totals(path, values, used, wanted)
+    return used, chosen
 
 
-def _value(stat: Mapping[str, Any], where: str) -> Score:
-    """The value of a statistic for one instance, or None if HELM recorded no number."""
-    count = field_of(stat, ["count"], where, int)
-    if count == 0:
+def _key(stat: Mapping[str, Any], where: str) -> _Key | None:
+    """The split, the name and the sub-split of a statistic; None if it is one of perturbed instances."""
+    name = field_of(stat, ["name", "name"], where, str)
+    if stat["name"].get("perturbation") is not None:
         return None
+    return label(stat["name"].get("split")), name, label(stat["name"].get("sub_split"))
+
+
+def _sum(stat: Mapping[str, Any], where: str) -> _Sum:
+    """The sum of a statistic and the number of its values; the sum is None if HELM recorded no number."""
+    count = field_of(stat, ["count"], where, int)
     try:
-        total = items.score(stat.get("sum"))
+        total = items.score(stat.get("sum")) if count else None
     except ValueError:
         raise InputError(f"{where}: found the sum {stat.get('sum')!r:.60}, expected a number") from None
-    return None if total is None else total if count == 1 else total / count
+    return total, count
+
+
+def _check_totals(
+    path: Path, values: Mapping[tuple[str, str], Mapping[_Key, _Sum]], split: str, wanted: Sequence[str]
+) -> list[str]:
+    """Refuse a run whose `stats.json` has another mean than its instances; notes on means that are not over instances.
+
+    HELM adds up the values of all instances of a trial, divides by their number, and averages over trials. That is the
+    mean over instances if all of them have equally many values.
+    """
+    beside = path.parent / "stats.json"
+    notes = []
+    for number, stat in enumerate(read_json(beside) if beside.exists() else (), start=1):
+        where = f"{beside}, entry {number}"
+        key = _key(stat, where)
+        total, count = _sum(stat, where)
+        if key is None or key[0] != split or key[1] not in wanted or total is None:
+            continue
+        by_trial: dict[str, list[tuple[float, int]]] = {}
+        for (_, trial), of_instance in values.items():
+            value, times = of_instance.get(key, (None, 0))
+            if value is not None:
+                by_trial.setdefault(trial, []).append((value, times))
+        if not by_trial:  # of another sub-split
+            continue
+        reported = total / count
+        over_values = fmean(math.fsum(v for v, _ in sums) / sum(n for _, n in sums) for sums in by_trial.values())
+        over_instances = fmean(fmean(v / n for v, n in sums) for sums in by_trial.values())
+        tolerance = _SAME * max(1, abs(reported))
+        if abs(reported - over_values) > tolerance:
+            raise InputError(
+                f"{where}: found the mean {reported:.6g} for {named(key[1])}, the instances have {over_values:.6g}, "
+                "expected the same: was the run edited, or are instances missing?"
+            )
+        if abs(over_instances - over_values) > tolerance:
+            notes.append(
+                f"{path}: the mean of {named(key[1])} over instances is {over_instances:.6g}; HELM reports "
+                f"{reported:.6g}, in which instances with several values weigh more"
+            )
+    return notes
 
 
 READER = Reader(
