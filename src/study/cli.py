@@ -489,7 +489,7 @@ def _drawing(figure: Figure) -> Callable[..., Any]:
     def drawn(*tables: pd.DataFrame) -> Any:
         from study.figures.style import titled
 
-        return titled(found(*tables), figure.title)
+        return titled(found(*tables), figure.subject)
 
     return wraps(found)(drawn)
 
