@@ -16,7 +16,7 @@ from pairsig import readers
 from pairsig.core import definitions
 from pairsig.io import console
 from pairsig.io.choices import choose, once, options_of, sort_options, spelled
-from pairsig.io.errors import InputError, Question, listed
+from pairsig.io.errors import SHORT, InputError, Question, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,14 +174,11 @@ _SHARED: dict[str, dict[str, Any]] = {
 _RESULT = {"type": console.result, "required": False, "metavar": "FILE",
            "help": "write the result instead of printing it: .json, .csv, .tsv, .parquet, .md, .tex"}  # fmt: skip
 
-_SHORT = {"metric": "-m", "reference": "-r"}
-"""Short names of options, as in sacrebleu."""
-
 
 def _add(parser: argparse._ActionsContainer, *names: str, **declaration: Any) -> None:
     """Add options of several commands; `declaration` overrides what they share."""
     for name in names:
-        parser.add_argument(*filter(None, [_SHORT.get(name)]), f"--{name}", **(_SHARED[name] | declaration))
+        parser.add_argument(*filter(None, [SHORT.get(name)]), f"--{name}", **(_SHARED[name] | declaration))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
