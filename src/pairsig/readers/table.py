@@ -505,7 +505,7 @@ class Reading:
                 raise self._question(
                     f"{self.source}: found --metric {named(name)}, which is the name of a column and not of a metric, "
                     "expected --score for the mean of a column",
-                    lambda answer=answer: [answer],
+                    partial(list[Answer], [answer]),
                 )
         accuracy = registry.METRICS["accuracy"]
         if names not in (["accuracy"], [accuracy]) or {*accuracy.columns} <= {*self.columns}:
