@@ -32,7 +32,7 @@ ELSEWHERE = {
     "findings": "tests/study/test_findings.py: what it would write is what is committed",
     "lock": ".ci/run, in a clone",
     "test-slurm": "by hand; .ci/run calls tests/slurm/quick, its first part",
-    "test-all": ".ci/run, in two parts: test and test-rest",
+    "test-all": ".github/workflows/test.yml, every week",
     "test-rebuilt": "by hand, half an hour: a system of every base model, from the public corpora",
 }
 """Targets that `.ci/run` need not call by this name, and what runs their commands instead."""
