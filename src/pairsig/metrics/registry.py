@@ -8,7 +8,7 @@ from itertools import chain
 from pairsig.io.choices import choose, spelled
 from pairsig.metrics import Metric
 
-MODULES = ("counts", "translation", "summarization", "alignment", "constituency", "dependency")
+MODULES = ("counts", "translation", "summarization", "alignment", "constituency", "dependency", "entities")
 """Modules of this folder that have metrics, each in a tuple `METRICS`."""
 
 METRICS: dict[str, Metric] = {

@@ -407,7 +407,7 @@ def read_files(
         if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
             return [_with_metrics(statistics.read(files.paths[0]), metrics)]
         is_table = roles.sep is not None or roles.sheet is not None
-        reader = "table" if is_table and not references else recognition.recognize(files.paths, references)
+        reader = "table" if is_table and not references else recognition.recognize(files.paths, references, metrics)
         if reader not in readers.TABLES:
             files.notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
