@@ -109,7 +109,7 @@ def test_files_with_different_classes_are_paired_by_id(tmp_path, capsys):
     ]
     words = ["compare", *files, "--gold", "gold", "--prediction", "answer", "--metric", "macro_f1", "--format", "json"]
     assert cli.main(words) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
     expected = [100 * by_definition(list(gold), list(labels))["macro_f1"] for labels in (a, b)]
     assert [row["score_a"], row["score_b"]] == pytest.approx(expected)
     write(tmp_path / "b.csv", [(k, "b" if k == "0" else g, other) for k, g, _, other in rows])

@@ -28,8 +28,8 @@ def _steps(text: str) -> frozenset[Step]:
     """Steps such as `BI=` (same type), `II!` (another type) or `?B*` (`?` is any prefix, `*` any type)."""
     steps: set[Step] = set()
     for first, second, types in map(list, text.split()):
-        both = (prefix.replace("?", "OBIES") for prefix in (first, second))
-        steps.update(product(*both, {"=": (True,), "!": (False,), "*": (True, False)}[types]))
+        before, here = (prefix.replace("?", "OBIES") for prefix in (first, second))
+        steps.update(product(before, here, {"=": (True,), "!": (False,), "*": (True, False)}[types]))
     return frozenset(steps)
 
 

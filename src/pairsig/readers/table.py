@@ -601,7 +601,7 @@ class Reading:
                 raise self._question(
                     f"{self.source}: found --metric {metric.name} for the labels {listed(labels)}, expected the class "
                     "that it is about; macro_f1 and micro_f1 are of all classes",
-                    lambda: [*({"true": joined([label])} for label in labels[:FEW]), {"metric": "macro_f1"}],
+                    lambda: [*_as_true(labels[:FEW]), {"metric": "macro_f1"}],
                 )
         for name in true:
             if name not in labels:
@@ -836,6 +836,10 @@ def _is_total(values: NDArray[Any]) -> int:
     if not any(near):
         return 0
     return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not near[0]) else 1
+
+
+def _as_true(labels: Sequence[str]) -> list[Answer]:
+    return [{"true": joined([label])} for label in labels]
 
 
 def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:
