@@ -128,6 +128,8 @@ def metrics() -> str:
     rows = ["| `--metric` | | score | from |", "|---|---|---|---|"]
     for name, metric in METRICS.items():
         source = f"`{metric.reader}`" if metric.reader else f"columns {', '.join(metric.columns)}"
+        if metric.labels:
+            source = "labels (`--gold`)" if metric.labels == "by class" else f"{source}, or labels (`--gold`)"
         formula = metric.formula.replace("|", chr(92) + "|") + "; lower is better" * (not metric.higher_is_better)
         rows.append(f"| `{name}` | {metric_name(name)} | {formula} | {source} |")
     return "\n".join([*rows, ""])
