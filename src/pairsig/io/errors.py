@@ -72,7 +72,7 @@ class Question(InputError):
     --------
     >>> from pairsig.io.errors import Question
     >>> question = Question("a.csv: found the numbers acc and n, expected one", [{"score": "acc"}, {"score": "n"}])
-    >>> print(question.as_commands(["pairsig", "test", "a.csv"]))
+    >>> print(question.as_commands(["pairsig", "compare", "a.csv"]))
     a.csv: found the numbers acc and n, expected one
     pairsig compare a.csv --score acc
     pairsig compare a.csv --score n
