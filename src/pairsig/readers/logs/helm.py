@@ -167,7 +167,7 @@ _Content = tuple[str, items.Texts]
 def _contents(path: Path) -> dict[str, _Content]:
     """What `instances.json` says about every instance."""
     beside = path.parent / "instances.json"
-    found = {}
+    found: dict[str, _Content] = {}
     for number, one in enumerate(read_json(beside) if beside.exists() else (), start=1):
         where = f"{beside}, entry {number}"
         if field_of(one, [], where, dict).get("perturbation") is None:
