@@ -7,19 +7,10 @@
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
-__version__: str
-try:
-    __version__ = _version("pairsig")
-except PackageNotFoundError:  # `src` is on the path, as for jobs of the study under conda: what a build would be called
-    from pathlib import Path
-    from runpy import run_path
-
-    __version__ = run_path(str(Path(__file__).resolve().parents[2] / "hatch_version.py"))["__version__"]
-    del Path, run_path
+__version__ = "0.1.0"
+"""Commits between releases keep the version of the last one, because signatures of results contain it."""
 
 if TYPE_CHECKING:
     from pairsig.api import Comparison, compare

@@ -65,7 +65,7 @@ def answer(*arguments, capsys):
     code = cli.main(["compare", *map(str, arguments), "--format", "json"])
     out, err = capsys.readouterr()
     assert code == 0, err
-    return json.loads(out), err
+    return json.loads(out)["rows"], err
 
 
 def read(reader, path, **options):

@@ -101,6 +101,22 @@ def reliability(n, spread, *, unequal, n_pairs, seed=1):
     return found.p_next, np.where(found.gain > 0, 1, -1) * (gain + rng.normal(size=n_pairs)) < 0
 
 
+@pytest.mark.parametrize(("spread", "predicted", "lost"), [(1, 2.5, 18), (1.5, 2.1, 9), (3, 1.2, 2.3)])
+def test_a_known_heterogeneity_ignores_how_large_gains_usually_are(spread, predicted, lost):
+    """The rows of docs/explanation/heterogeneity.md, in per cent of the pairs with p < 0.05."""
+    rng = np.random.default_rng(7)
+    p, wrong = [], []
+    for error in (0.05, 0.5, 2):
+        true = rng.normal(0, spread, 40_000)
+        gain = true + rng.normal(0, np.hypot(1, error), len(true))
+        found = random_effects(gain[:, None], np.full((len(gain), 1), error), heterogeneity=1)
+        small = found.p_next < 0.05
+        p.append(found.p_next[small])
+        wrong.append(((true + rng.normal(size=len(true)) > 0) != (gain > 0))[small])
+    assert 100 * np.concatenate(p).mean() == pytest.approx(predicted, abs=0.1)
+    assert 100 * np.concatenate(wrong).mean() == pytest.approx(lost, abs=1)
+
+
 @pytest.mark.parametrize(("n", "spread"), [(2, 1.5), (10, 1)])
 def test_predicted_chances_come_true(n, spread):
     """None is smaller than how often it lost, among the pairs for which it was predicted."""

@@ -457,7 +457,7 @@ def test_the_json_has_what_is_declared(capsys):
     options = ["--metric", "bleu", "--score", "35", "--length", "25"]
     options += ["--gain", "1,2", "--margin", "1", "--segments", "1000"]
     assert cli.main(["plan", *options, "--format", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["rows"]
     assert [tuple(row) for row in rows] == [PLAN.names] * 6
     assert [(row["question"], row["claim"]) for row in rows] == [
         ("segments", "difference"), ("segments", "difference"), ("segments", "equivalence"), ("segments", "not-worse"),
@@ -578,7 +578,7 @@ def test_two_outputs_without_a_reference(tmp_path, capsys):
     options = ["--reader", "text", "--metric", "bleu", "--score", "30", "--length", "25", "--gain", "1"]
     assert cli.main(["plan", *files, *options, "--format", "json"]) == 0
     fragments = capsys.readouterr()
-    (row,) = json.loads(fragments.out)
+    (row,) = json.loads(fragments.out)["rows"]
     assert (row["given"], row["source"]) == ("outputs", "variance model")
     assert "BLEU of the outputs against each other: 9" in fragments.err
 

@@ -264,6 +264,6 @@ def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, caps
     assert "in passed" in capsys.readouterr().out
     (tmp_path / "reference").write_bytes((tmp_path / "a.txt").read_bytes())
     reference = str(tmp_path / "reference")
-    texts = ["test", *files[2:], "--reference", reference, "--metric", "same", "--test", "exact"]
+    texts = ["compare", *files[2:], "--reference", reference, "--metric", "same", "--test", "exact"]
     assert cli.main([*texts, "--text-as-is"]) == 0
     assert "same" in capsys.readouterr().out

@@ -77,6 +77,21 @@ def test_the_interval_of_a_share_is_the_jackknife_over_systems():
     assert (low, high) == pytest.approx(expit(logit(found) + np.array([-reach, reach])))
 
 
+def test_two_test_sets_in_which_a_rate_differs_give_no_interval():
+    """One degree of freedom: Student's interval would reach from about 0 to 1, and with it that of the difference."""
+    systems = np.tile(np.stack(np.triu_indices(9, k=1), axis=1), (2, 1))
+    test_sets = np.repeat([[0, -1], [1, -1]], 36, axis=0)
+    right = np.repeat([0.9, 0.4], 36)
+    found, low, high = expected.share(right, 1 - right, systems, test_sets)
+    assert found == pytest.approx(0.65)
+    assert np.isnan([low, high]).all()
+    cells = expected.beside("share", (0.6, 0.4, 0.8), (found, low, high))
+    assert cells["difference"] == pytest.approx(-0.05)
+    assert np.isnan([cells["difference_low"], cells["difference_high"]]).all()
+    many = np.repeat(np.stack([np.arange(12), np.full(12, -1)], axis=1), 6, axis=0)
+    assert np.isfinite(expected.share(right, 1 - right, systems, many)).all()
+
+
 def gains_of(data, segments):
     chosen = data.select(segments=np.sort(segments))
     table = compare(chosen, "bootstrap", alternative="observed", metric="f1", n_resamples=400)

@@ -27,7 +27,7 @@ from pairsig.planning import sample_size
 from running import ROOT
 from study import analysis, cli
 from study.analysis.pairs import subsets as kinds_of_pairs
-from study.figures.style import titled
+from study.figures.style import says, titled
 from study.test_sets import Derivation
 
 RECORDS = {figure.function or figure.name: figure for figure in analysis.figures().values()}
@@ -314,7 +314,7 @@ def test_combinations_are_a_class_as_in_the_papers_figure_4() -> None:
     assert {label: len(drawn) for label, drawn in points.items()} == {
         label: int(chosen.sum()) for label, chosen in expected.items()
     }
-    assert f"not drawn: {(combined == 1).sum()} of a single system and a combination" in words(figure)
+    assert f"not drawn: {(combined == 1).sum()} with only one combination" in words(figure)
     subsets = dict(kinds_of_pairs(table))
     assert len(subsets["combination / combination"]) == (combined == 2).sum()
     assert len(subsets["single system and combination"]) == (combined == 1).sum()
@@ -498,7 +498,9 @@ def test_table_1_shows_shares_beside_the_expected_and_the_papers() -> None:
         np.testing.assert_allclose(paper.get_xydata(), np.reshape(published, (-1, 2)), atol=1e-4)
         assert axes.get_xscale() == "log"
     assert not figure.axes[3].axison
-    assert {"same source", "another text", "expected for the same source", "chance"} < set(words(figure).split("\n"))
+    assert {"same source, 95 % interval", "another text, 95 % interval", "expected for the same source", "chance"} < {
+        *words(figure).split("\n")
+    }
 
 
 def test_replication_shows_the_same_source_and_elsewhere() -> None:
@@ -729,11 +731,11 @@ def test_each_figure_of_the_paper_has_a_counterpart() -> None:
 
 
 @pytest.mark.parametrize("name", ["gain_confidence", "table_1"])
-def test_the_title_is_the_message(name: str) -> None:
-    figure = FIGURES[name](*arguments(name))
+def test_the_title_stands_above_the_panels(name: str) -> None:
+    figure = says(FIGURES[name](*arguments(name)), "Larger gains mean more confidence, on average over very many pairs")
     height = figure.get_figheight()
-    message = "Larger gains mean more confidence, on average over very many pairs"
-    assert titled(figure, message).get_suptitle().split() == message.split()
+    message = "Figure 3. Parsing: larger gains mean more confidence, on average over very many pairs"
+    assert titled(figure, "Figure 3. Parsing").get_suptitle().split() == message.split()
     assert figure.get_figheight() > height
     figure.draw_without_rendering()
     place = figure._suptitle.get_window_extent()
@@ -765,6 +767,127 @@ def test_the_same_bytes_twice_with_names_that_are_no_formulas(name: str, suffix:
     assert paths[0].read_bytes() == paths[1].read_bytes()
     if any(one in shown for one in names):
         assert "b_{$ & <c>" in words(figure).replace(r"\$", "$")
+
+
+NAMED = {
+    "gain_confidence": "Confidence against gain, one point per pair",
+    "full_sets": "Confidence against gain, one point per pair",
+    "overview": "Confidence against gain, in critical differences of each dataset",
+    "sizes": "Confidence against gain, by size of the test set",
+    "domains": "Confidence against gain on test sets of one size, by source",
+    "correlation": "Gain against the correlation of two systems",
+    "thresholds": "Thresholds beside the paper's",
+    "size_scaling": "Critical differences by size of the test set",
+    "replication": "How often the winner on one test set wins again on another",
+    "table_1": "Table 1. How often the winner wins again, beside the paper's rates",
+    "relative_error": "Mean relative error of Monte Carlo p-values, by the number of samples",
+    "run_time": "Run time of the exact test and of Monte Carlo tests",
+    "next_test_sets": "Predicted and observed rates of winning on another test set",
+    "documents": "Effect of documents on the variance of gains",
+    "leaderboards": "Significant neighbours on leaderboards, and what a gain costs",
+    "segments_needed": "Segments that a gain needs for 80 % power",
+    "training_variance": "How often two runs of one method differ significantly, by size of the test set",
+}
+"""Titles of figures whose tables show nothing: they name what is plotted."""
+
+STATED: list[tuple[str, dict[str, dict[str, object]], str]] = [
+    ("thresholds", {"reproduction": {"verdict": "differs"}}, "4 of 4 comparable thresholds differ from the paper's"),
+    ("thresholds", {"reproduction": {"verdict": "agrees"}}, "0 of 4 comparable thresholds differ from the paper's"),
+    ("thresholds", {"reproduction": {"verdict": "too few"}}, NAMED["thresholds"]),
+    ("replication", {"calibration": {"difference_high": -0.1}},
+     "With p near 0.05, winners win again less often than expected in other texts (icepahc)"),
+    ("replication", {"calibration": {"difference_high": -0.1, "calibration": "parsing"}},
+     "With p near 0.05, winners win again less often than expected in another language"),
+    ("replication", {"calibration": {"difference_high": 0.1}}, NAMED["replication"]),
+    ("replication", {"calibration": {"difference_high": nan}}, NAMED["replication"]),
+    ("size_scaling", {"size_scaling": {"exponent": -0.4, "exponent_low": -0.6, "exponent_high": -0.2}},
+     "The size exponent of the critical difference is −0.40 to −0.40; 2 of 2 intervals contain −0.50"),
+    ("size_scaling", {"size_scaling": {"exponent": 0.1, "exponent_low": 0.0, "exponent_high": 0.2}},
+     "The size exponent of the critical difference is 0.10 to 0.10; 0 of 2 intervals contain −0.50"),
+    ("training_variance", {"training_variance": {"share_significant_low": 0.06}},
+     "Runs of one method differ significantly in more than 5 % of pairs on 2 of 2 test sets"),
+    ("training_variance", {"training_variance": {"share_significant_low": 0.04}},
+     "Runs of one method differ significantly in more than 5 % of pairs on 0 of 2 test sets"),
+    ("training_variance", {"training_variance": {"verdict": "too few"}}, NAMED["training_variance"]),
+    ("next_test_sets", {"heterogeneity": {"loss_reduction_low": 0.1}},
+     "Heterogeneity improves the predictions for 2 of 2 families of test sets"),
+    ("next_test_sets", {"heterogeneity": {"loss_reduction_low": -0.1}},
+     "Heterogeneity improves the predictions for 0 of 2 families of test sets"),
+    ("next_test_sets", {"heterogeneity": {"n_validated": 9}}, NAMED["next_test_sets"]),
+    ("documents", {"documents": {"design_effect_low": 1.3, "by_chance_high": 1.2}},
+     "Documents increase the variance of gains beyond chance on 2 of 2 test sets"),
+    ("documents", {"documents": {"design_effect_low": 1.1, "by_chance_high": 1.2}},
+     "Documents increase the variance of gains beyond chance on 0 of 2 test sets"),
+    ("leaderboards", {"leaderboards": {"share_significant_high": 0.4}},
+     "Most neighbours do not differ significantly on 2 of 2 leaderboards"),
+    ("leaderboards", {"leaderboards": {"share_significant_high": 0.6}},
+     "Most neighbours do not differ significantly on 0 of 2 leaderboards"),
+    ("relative_error", {"relative_error": {"error": 0.05, "error_low": 0.03, "error_high": 0.07}},
+     "With 20,000 samples, the mean error is 5 % [3, 7] of p"),
+    ("relative_error", {"relative_error": {"n_resamples": 1000}}, NAMED["relative_error"]),
+    ("run_time", {}, "The exact test was faster than 20,000 samples on 4 of 4 test sets"),
+    ("run_time", {"run_time": {"seconds_low": 0.1, "seconds_high": 0.2}},
+     "The exact test was faster than 20,000 samples on 0 of 4 test sets"),
+]  # fmt: skip
+"""Figures, cells that all rows of a table have, and the title that follows from their intervals."""
+
+
+def title(figure: Figure) -> str:
+    """The title, on one line."""
+    return " ".join(titled(figure).get_suptitle().split())
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_of_nothing_is_named_after_what_it_plots(name: str) -> None:
+    assert title(FIGURES[name](*(table.iloc[:0] for table in arguments(name)))) == NAMED[name]
+
+
+@pytest.mark.parametrize(("name", "cells", "expected"), STATED)
+def test_a_title_states_what_the_intervals_show(name: str, cells: dict[str, dict[str, object]], expected: str) -> None:
+    names = RECORDS[name].tables
+    tables = [table.assign(**cells.get(of, {})) for of, table in zip(names, arguments(name), strict=True)]
+    assert title(FIGURES[name](*tables)) == expected
+
+
+@pytest.mark.parametrize(
+    ("same", "expected"),
+    [
+        ((0.5, 0.4, 0.6), "Pairs of one base model need smaller gains"),
+        ((0.5, 0.4, 0.8), NAMED["gain_confidence"]),  # the intervals overlap
+        ((2.0, 1.9, 2.1), NAMED["gain_confidence"]),
+    ],
+)
+def test_pairs_need_smaller_gains_if_their_interval_lies_below(same: tuple[float, ...], expected: str) -> None:
+    table = of_sizes(comparisons(30))
+    thresholds = threshold_rows(table).set_index("subset")
+    columns = ["critical_difference", "critical_difference_low", "critical_difference_high"]
+    thresholds.loc["different group", columns] = [1.0, 0.7, 1.3]
+    thresholds.loc["same group", columns] = same
+    assert title(FIGURES["gain_confidence"](table, thresholds.reset_index())) == expected
+
+
+def test_thresholds_in_another_order_than_the_curves_are_explained() -> None:
+    """A threshold is a percentile and a curve a median: they may order classes of pairs differently."""
+    table = comparisons(60, n_groups=4)  # pairs of one group correlate more: their curve is steeper
+    for same, explained in ((9.0, True), (0.1, False)):
+        thresholds = threshold_rows(table).assign(verdict="estimated", threshold=[1.0, same, 1.0])
+        assert ("their order differs" in words(FIGURES["gain_confidence"](table, thresholds))) == explained
+
+
+@pytest.mark.parametrize("high", [3.0, 22.0, 5000.0])
+def test_effective_sample_sizes_have_numbers_as_ticks(high: float) -> None:
+    known, chances = arguments("next_test_sets")
+    known = known.assign(effective_sample_size=2.5, effective_sample_size_low=2.0, effective_sample_size_high=high)
+    figure = FIGURES["next_test_sets"](known, chances)
+    figure.draw_without_rendering()
+    labels = [label.get_text() for label in figure.axes[-1].get_xticklabels(which="both") if label.get_text()]
+    assert labels
+    assert all(label.replace(",", "").replace(".", "").isdigit() for label in labels)
+
+
+@pytest.mark.parametrize("name", ["next_test_sets", "leaderboards"])
+def test_every_panel_has_a_title(name: str) -> None:
+    assert all(axes.get_title("left") for axes in FIGURES[name](*arguments(name)).axes if axes.axison)
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -278,6 +278,17 @@ def test_numbers_are_written_with_their_interval(value, shown):
     assert value.shown == (shown if value.known else "–")
 
 
+@pytest.mark.parametrize(("n_systems", "note"), [(40, "too few test sets"), (4, "too few systems")])
+def test_a_rate_over_test_sets_without_an_interval_says_why(n_systems, note):
+    cells = {"difference": -0.22, "n_systems": n_systems, "n_test_sets": 4, "n_pairs": 59}
+    table = text.declared()["calibration"]
+    row, known = (text.Row(table, cells | ends) for ends in ({}, {"difference_low": -0.5, "difference_high": 0.1}))
+    assert str(row["difference"]) == f"−22 ({note})"
+    assert str(row["difference"].alone) == "−22"
+    assert str(known["difference"]) == "−22 [−50, +10]"
+    assert not text.all_hold([row["difference"]], 0)
+
+
 def test_what_is_not_known_supports_no_conclusion():
     assert not text.Number().holds(0)
     assert not text.Number(1.0).holds(1)

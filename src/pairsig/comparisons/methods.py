@@ -314,9 +314,22 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
         columns.append(METHODS["pvalue_bootstrap"])
         lines.append("p (bootstrap): as p (method), by drawing segments and runs; too small for few runs")
     for row in table.itertuples(index=False):
-        about = f"{row.metric}, {row.method_a} and {row.method_b}: "
-        lines += [about + sentence for sentence in (*made_of(row, item_cost), *filter(None, row.doubt.split("; ")))]
+        lines += [f"{_about(row)}: {sentence}" for sentence in made_of(row, item_cost)]
+    lines += caveats(table)
     return rendering.render(rows, columns, format, notes=lines)
+
+
+def _about(row: Any) -> str:
+    return f"{row.metric}, {row.method_a} and {row.method_b}"
+
+
+def caveats(table: pd.DataFrame) -> list[str]:
+    """What the p-values and intervals of each row do not cover."""
+    return [
+        f"{_about(row)}: {sentence}"
+        for row in table.itertuples(index=False)
+        for sentence in filter(None, row.doubt.split("; "))
+    ]
 
 
 def signed(table: pd.DataFrame) -> pd.DataFrame:

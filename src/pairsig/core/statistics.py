@@ -966,8 +966,8 @@ def only_metric(data: Statistics) -> Metric:
     """The only metric with the columns of the data."""
     if named_metric := data.provenance.get("metric"):
         return registry.metric(named_metric)
-    fitting = [metric for metric in registry.METRICS.values() if set(metric.columns) == set(data.columns)]
-    if len({metric.function for metric in fitting}) != 1:
+    fitting = registry.fitting(data.columns)
+    if len(fitting) != 1:
         description = ", ".join(metric.name for metric in fitting) or "none"
         raise Question(
             f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "

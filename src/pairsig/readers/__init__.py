@@ -23,11 +23,11 @@ from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath, beginning
 
 # From the most general format to the most specific. Detection asks the last one first.
-OUTPUTS = ("text", "alignment", "trees", "conllu", "conllx")
+OUTPUTS = ("text", "alignment", "iob", "trees", "conllu", "conllx")
 """Modules of `outputs`: segments that a metric compares with a reference."""
 TABLES = ("table", "scores")
 """What `table` reads: columns with declared roles, and one score per line."""
-COUNTS = ("sigf", "art", "evalb")
+COUNTS = ("sigf", "art", "evalb", "conlleval")
 """Modules of `counts`: counts of segments."""
 LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")
 """Modules of `logs`: scores of items, which are paired by their ids."""

@@ -407,7 +407,7 @@ def read_files(
         if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
             return [_with_metrics(statistics.read(files.paths[0]), metrics)]
         is_table = roles.sep is not None or roles.sheet is not None
-        reader = "table" if is_table and not references else recognition.recognize(files.paths, references)
+        reader = "table" if is_table and not references else recognition.recognize(files.paths, references, metrics)
         if reader not in readers.TABLES:
             files.notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
@@ -549,7 +549,7 @@ def _aligned(
     for part in (part for own in files for part in own):
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    parts = [part for own in files for part in own]
+    parts = system_counts.with_all_classes([part for own in files for part in own])
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
         found = tasks.align(parts, methods, runs, metrics=metrics, **how)

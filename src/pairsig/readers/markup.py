@@ -35,10 +35,11 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
     filled = [line.strip() for line in lines if line.strip()]
     if not filled:
         return
+    entities: list[dict[str, str | bool | None]] = [{"reader": "iob", "metric": "entity_f1"}]
     for found, matches, answers in (
         ("JSON", [_is_json(line) for line in filled], _fields(path, filled[0])),
         ("a TREC run", [_TREC.fullmatch(line) is not None for line in filled], []),
-        ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], []),
+        ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], entities),
         ("cells of a table", _are_cells(filled), []),
         *((f"utterance ids ({name})", _have_ids(filled, reference, _IDS[name]), []) for name in _IDS),
     ):

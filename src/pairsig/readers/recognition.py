@@ -9,6 +9,7 @@ from pathlib import Path
 from pairsig import readers
 from pairsig.io.errors import InputError, Question, listed
 from pairsig.io.files import AnyPath
+from pairsig.metrics import Metric, registry
 from pairsig.readers import Beginning, reader_of_outputs
 from pairsig.readers.cells import unknown
 from pairsig.readers.logs.items import files_below
@@ -21,25 +22,33 @@ _BY_WIDTH = {2: "art", 3: "sigf", 4: "art"}
 """Programs whose files have so many numbers per line."""
 
 
-def recognize(paths: Sequence[AnyPath], references: Sequence[AnyPath] = ()) -> str:
+def recognize(
+    paths: Sequence[AnyPath], references: Sequence[AnyPath] = (), metrics: Sequence[str | Metric] = ()
+) -> str:
     """Name of the reader for all files: a reader of outputs if there are references, else of scores, counts or logs.
+
+    Outputs are in a format of the `metrics`, if any are named.
 
     Raises
     ------
     InputError
         If the format of a file is unknown, or if the files have different formats.
     """
-    found = {fspath(path): _of_outputs([path, *references]) if references else _of_file(path) for path in paths}
+    found = {
+        fspath(path): _of_outputs([path, *references], metrics) if references else _of_file(path) for path in paths
+    }
     if len(set(found.values())) > 1:
         description = ", ".join(f"{path} is for {reader}" for path, reader in found.items())
         raise InputError(f"found files in different formats ({description}), expected one; choose it with --reader")
     return next(iter(found.values()))
 
 
-def _of_outputs(paths: Sequence[AnyPath]) -> str:
-    """The most specific reader of outputs for all files; any file is text."""
-    files = [Beginning(path) for path in paths]
-    return next(name for name in reversed(readers.OUTPUTS) if all(map(reader_of_outputs(name).recognizes, files)))
+def _of_outputs(paths: Sequence[AnyPath], metrics: Sequence[str | Metric]) -> str:
+    """The most specific reader of outputs for all files and metrics; any file is text."""
+    files, wanted = [Beginning(path) for path in paths], {registry.metric(metric).reader for metric in metrics} - {None}
+    known = {name: reader_of_outputs(name) for name in reversed(readers.OUTPUTS)}
+    fitting = [name for name, reader in known.items() if wanted <= {name, reader.like}] or list(known)
+    return next((name for name in fitting if all(map(known[name].recognizes, files))), fitting[-1])
 
 
 def _of_file(path: AnyPath) -> str:

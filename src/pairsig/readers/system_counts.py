@@ -511,6 +511,31 @@ def _check_wrong(parts: Sequence[SystemCounts], metric: Metric) -> None:
         )
 
 
+def with_all_classes(parts: Sequence[SystemCounts]) -> list[SystemCounts]:
+    """The counts of each class that any of the systems has; those that a file does not have are 0."""
+    columns: dict[str, dict[str, None]] = {}
+    bounds: dict[str, dict[tuple[str, str], None]] = {}
+    for metric in (metric for part in parts for metric in part.metrics if metric.labels == "by class"):
+        columns.setdefault(metric.name, {}).update(dict.fromkeys(metric.columns))
+        bounds.setdefault(metric.name, {}).update(dict.fromkeys(metric.at_most))
+    if not columns:
+        return list(parts)
+    return [
+        replace(
+            part,
+            counts={name: np.zeros(len(part.segments), dtype=np.int32) for own in columns.values() for name in own}
+            | dict(part.counts),
+            metrics=tuple(
+                replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name]))
+                if metric.name in columns
+                else metric
+                for metric in part.metrics
+            ),
+        )
+        for part in parts
+    ]
+
+
 def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:
     """The counts with only the named metrics, or unchanged if a name is missing."""
     by_name = {metric.name: metric for metric in part.metrics}

@@ -112,8 +112,9 @@ def on_next(theta: ArrayLike, size: float, p_low: float, p_high: float) -> tuple
 def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes | None = None) -> Estimate:
     """Expected rate Σ right / Σ (right + wrong), with Student's interval on the logit scale over systems and test sets.
 
-    Rows with nan are ignored. The result is nan without usable rows, and has no interval with fewer than three systems.
-    docs/explanation/coverage.md reports the coverage in simulations.
+    Rows with nan are ignored. The result is nan without usable rows. It has no interval with fewer than three systems,
+    nor with fewer than `FEWEST_DEGREES` degrees of freedom: there are too few test sets (or systems), and the interval
+    would cover nearly all rates. docs/explanation/coverage.md reports the coverage in simulations.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
@@ -124,8 +125,14 @@ def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes |
         return found, np.nan, np.nan
     residuals = (right - found * both) / both.sum()
     variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)
+    if degrees < FEWEST_DEGREES and variance > 0:
+        return found, np.nan, np.nan
     low, high = over_systems.interval(found, variance, degrees, scale="logit")
     return found, low, high
+
+
+FEWEST_DEGREES = 2.0
+"""Below so many degrees of freedom, Student's distribution has no variance: its 97.5th percentile reaches 12.7."""
 
 
 def difference(share: Estimate, expected: Estimate) -> Estimate:

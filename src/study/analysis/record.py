@@ -146,7 +146,6 @@ class Figure:
     tables: tuple[str, ...]
     """Names of the tables that the function takes: tables of analyses, `comparisons`, `test_sets`, or `overlay`
     (comparisons of the published systems). More tables are further ones of the last kind."""
-    title: str  # its message, written above it
     caption: str  # on the pages
     details: str = ""  # what the report adds to the caption
     section: str = "beyond"  # of the report, a key of `SECTIONS`
@@ -156,6 +155,9 @@ class Figure:
     """Whether it is drawn for the first test and the only dataset that lists it: a counterpart of a figure of the
     2012 paper, with its number as name."""
     needs: str | None = None  # for a figure of a dataset, the test sets that it requires (a column of the sheet)
+    subject: str = ""
+    """Written above it, before the title that the function gives it (`figures.style.says`): the number and the systems
+    of a counterpart."""
 
 
 @dataclass(frozen=True)

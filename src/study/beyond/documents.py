@@ -289,7 +289,6 @@ ANALYSIS = Analysis(
             "documents",
             "elsewhere",
             ("documents",),
-            "Sentences of one document are not independent: p-values are too small",
             "Effect of documents on the variance of a gain and on p.",
             "Sentences from the same document are not independent. Left: the design effect, that is, the variance of "
             "a gain by documents divided by that by sentences, as a mean over pairs of systems. Intervals (95 %) are "

@@ -533,7 +533,6 @@ ANALYSIS = Analysis(
             "next_test_sets",
             "elsewhere",
             ("heterogeneity", "next_test_sets"),
-            "With heterogeneity, predictions for the next test set come closer to the truth",
             "Predicted chances to win on the next test set, and how often this happened.",
             "Top, by family of test sets: the predicted chance that the better system on one test set also wins on "
             "another, and the observed replication rate with 95 % intervals over systems and test sets. Triangles: "

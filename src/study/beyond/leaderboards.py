@@ -400,7 +400,6 @@ ANALYSIS = Analysis(
             "leaderboards",
             "leaderboards",
             ("leaderboards", "items_needed", "dollars"),
-            "Most neighbours on leaderboards do not differ significantly",
             "Leaderboards: significant neighbours, answer sampling, detectable gains and costs.",
             "Top left: the share of significantly different neighbours by the exact test, uncorrected and with Holm's "
             "correction over all pairs; grey: the share for equal systems. Top right: the share of answer sampling in "

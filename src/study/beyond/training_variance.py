@@ -469,7 +469,6 @@ ANALYSIS = Analysis(
             "training_variance",
             "training_variance",
             ("training_variance", "better_method"),
-            "On large test sets, two runs of one method often differ significantly",
             "Runs of one method: how often p < 0.05, and whether p near 0.05 finds the better method.",
             "Left: the share of pairs of runs of the *same* method (a base model and a size of training set) with "
             "two-sided p < 0.05. By chance it is 5 % on test sets of any size; crosses show the method-level test, "

@@ -367,7 +367,6 @@ ANALYSIS = Analysis(
             "segments_needed",
             "planning",
             ("variance_model", "systems"),
-            "Detecting a gain of one point takes hundreds to thousands of segments",
             "Segments required to detect a gain with 80 % power, by the variance model.",
             "The test is two-sided at 5 %, for systems with correlation 0.75 at the score and length of the study's "
             "median test set. The band contains 95 % of pairs of systems on test sets from other sources. The dotted "

@@ -214,7 +214,7 @@ def _nothing(xlabel: str, text: str = "nothing to draw: no pairs") -> Figure:
     figure, axes = style.column()
     axes.set(xlabel=xlabel, ylabel=CONFIDENCE, xlim=(0, 1), ylim=(0.49, 1.01))
     style.sentence(axes, text)
-    return figure
+    return style.says(figure, NAMED)
 
 
 @styled
@@ -273,6 +273,7 @@ def _gain_confidence(
         return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
     style.only("comparisons", comparisons, "dataset test_set metric test")
     found = classes(comparisons)
+    message = NAMED if thresholds is None else _message(found, _critical(found, comparisons, thresholds, series))
     laid_over = [] if overlay is None else _laid_over(overlay)
     figure, axes = style.column()
     for one in found:
@@ -282,7 +283,7 @@ def _gain_confidence(
     mixed = combinations_in(comparisons) == 1
     notes = _frame(axes, comparisons[~mixed])
     if mixed.any():
-        notes.append(f"not drawn: {count(int(mixed.sum()))} of a single system and a combination")
+        notes.append(f"not drawn: {count(int(mixed.sum()))} with only one combination")
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
     keys = [_key(one, f"{one.label}: {_n_pairs(one)}") for one in (*found, *laid_over)]
@@ -301,11 +302,60 @@ def _gain_confidence(
             axes.axvline(value, color=one.ink, linewidth=1.1, dashes=dashes, zorder=2.7, gid=label)
         if values:
             keys.append(_line(f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}", dashes=dashes))
+    if len({one.subset for one in found} & ours.keys()) > 1:
+        notes.append(_of_thresholds(found, ours))
     _level_label(axes)
-    style.explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes)])
+    style.explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes if note)])
     axes.set_title(_title(comparisons, series))
     axes.set(xlabel=style.gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
-    return figure
+    return style.says(figure, message)
+
+
+NAMED = "Confidence against gain, one point per pair"
+"""Title of a figure whose classes of pairs need gains that do not differ significantly."""
+
+
+def _message(found: Sequence[Class], critical: Mapping[str, pd.Series[float]]) -> str:
+    """Say which pairs need smaller gains than the first class: those whose intervals lie below its interval."""
+    names = {"same group": "pairs of one group", f"{SINGLE}, same group": "pairs of one group"}
+    names[COMBINATIONS] = "pairs of combinations"
+    usual = critical.get(found[0].subset)
+    smaller = [
+        names.get(one.subset, f"pairs that are {one.label}").replace("group", _noun(found))
+        for one in found[1:]
+        if usual is not None and one.subset in critical and critical[one.subset].iloc[2] < usual.iloc[1]
+    ]
+    return f"{' and '.join(smaller).capitalize()} need smaller gains" if smaller else NAMED
+
+
+def _noun(found: Sequence[Class]) -> str:
+    return "base model" if any("base model" in one.label for one in found) else "group"
+
+
+def _critical(
+    found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str
+) -> dict[str, pd.Series[float]]:
+    """Find the critical differences of the classes, with the ends of their intervals."""
+    name = "critical_difference"
+    rows = _of_same(thresholds, comparisons).set_index("subset")[[name, f"{name}_low", f"{name}_high"]].dropna()
+    names = {one.subset: f"{series}, {one.subset}" if series else one.subset for one in found}
+    return {subset: rows.loc[name] for subset, name in names.items() if name in rows.index}
+
+
+def _of_same(thresholds: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Select the thresholds on the test set of the comparisons, by the same metric and test."""
+    keys = ["dataset", "test_set", "metric", "test"]
+    return thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
+
+
+def _of_thresholds(found: Sequence[Class], ours: Mapping[str, float]) -> str:
+    """Explain thresholds whose order is not that of the curves; empty if the orders agree."""
+    marked = [one for one in found if one.subset in ours]
+    by_curve = sorted(marked, key=lambda one: float(one.pairs["standard_error"].median()))
+    by_threshold = sorted(marked, key=lambda one: ours[one.subset])
+    if [one.subset for one in by_curve] == [one.subset for one in by_threshold]:
+        return ""
+    return "lines are medians, thresholds 95th percentiles:\ntheir order differs, as pairs of a class differ"
 
 
 def _listed(values: Sequence[tuple[Class, float]]) -> str:
@@ -329,8 +379,7 @@ def _ours(
     found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
 ) -> dict[str, float]:
     """Find our thresholds by subset: those of classes, or else that of all pairs."""
-    keys = ["dataset", "test_set", "metric", "test"]
-    mine = thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
+    mine = _of_same(thresholds, comparisons)
     mine = mine[(mine["verdict"] == "estimated") & mine["threshold"].notna()]
     values = dict(zip(mine["subset"], mine["threshold"].astype(float), strict=True))
     names = {one.subset: f"{series}, {one.subset}" if series else one.subset for one in found}
@@ -368,8 +417,9 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     median standard error.
     """
     filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
+    name = "Confidence against gain, in critical differences of each dataset"
     if not filled:
-        return _nothing("gain (points)")
+        return style.says(_nothing("gain (points)"), name)
     whole = pd.concat(filled, ignore_index=True)
     figure, axes = style.column()
     axes.set(xlabel="gain / critical difference of the dataset", ylabel=f"median {CONFIDENCE}", xlim=(0, 2.5))
@@ -392,7 +442,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     keys = [_line(f"{metric} ({count(n)})", color=style.metric_look(metric)[0], marker="o",
                   markersize=2) for metric, n in n_datasets.items()]  # fmt: skip
     style.explained(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
-    return figure
+    return style.says(figure, name)
 
 
 FEWEST = 5
@@ -447,7 +497,8 @@ def sizes(
     whole = pd.concat([_pairs(table) for table in tables], ignore_index=True)
     chosen = whole[whole["derived"].isin(["initial", "whole"])]
     if chosen.empty:
-        return _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
+        nothing = _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
+        return style.says(nothing, BY_SIZE)
     style.only("test_sets", chosen, "dataset metric test")
     every = sorted(chosen["n_segments"].unique())
     kept = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
@@ -460,7 +511,12 @@ def sizes(
     theirs = {} if reproduction is None else _by_size(reproduction, str(chosen["dataset"].iloc[0]), every[-1])
     theirs = {label: value for label, value in theirs.items() if label in {one.label for one in found}}
     drawn = pd.concat([one.pairs for one in found])
-    return _series("segments in the test set:", found, drawn, str(chosen["dataset"].iloc[0]), theirs)
+    figure = _series("segments in the test set:", found, drawn, str(chosen["dataset"].iloc[0]), theirs)
+    return style.says(figure, BY_SIZE)
+
+
+BY_SIZE = "Confidence against gain, by size of the test set"
+BY_SOURCE = "Confidence against gain on test sets of one size, by source"
 
 
 def _by_size(reproduction: pd.DataFrame, dataset: str, whole: int) -> dict[str, float]:
@@ -483,7 +539,7 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     test_sets = _pairs(test_sets)
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
-        return _nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains")
+        return style.says(_nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains"), BY_SOURCE)
     style.only("test_sets", chosen, "dataset metric test")
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
@@ -495,6 +551,5 @@ def domains(test_sets: pd.DataFrame) -> Figure:
         Class(name, "", chosen[chosen["domain"] == name], marker, colour, colour)
         for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False)
     ]
-    return _series(
-        "source of the segments:", found, chosen, f"{chosen['dataset'].iloc[0]}, first {count(size)} segments"
-    )
+    heading = f"{chosen['dataset'].iloc[0]}, first {count(size)} segments"
+    return style.says(_series("source of the segments:", found, chosen, heading), BY_SOURCE)

@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator
 
 from pairsig.io.pictures import BLUE, INK, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import DASHED, PAGE, across, bars, explained, mark, sentence
+from study.figures.style import DASHED, PAGE, across, bars, explained, mark, plain_numbers, says, sentence
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
 """Methods of predicting chances, and their markers."""
@@ -34,9 +35,9 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     validated = known[known["n_validated"] >= ENOUGH].sort_values("n_validated", ascending=False, kind="stable")
     keys = list(validated[["family", "metric"]].head(MOST).itertuples(index=False, name=None))
     n_rows = max(math.ceil(len(keys) / 2), 1)
-    below = 0.6 + 0.19 * max(len(known), 1)
-    figure = Figure(figsize=(PAGE, 0.5 + 1.75 * n_rows + below))
-    rows = figure.add_gridspec(2, 1, height_ratios=[0.3 + 1.75 * n_rows, below])
+    below = 0.9 + 0.24 * max(len(known), 1)
+    figure = Figure(figsize=(PAGE, 0.5 + 2.0 * n_rows + below))
+    rows = figure.add_gridspec(2, 1, height_ratios=[0.3 + 2.0 * n_rows, below])
     upper = figure.add_subfigure(rows[0])
     grid = upper.subplots(n_rows, 2 if len(keys) > 1 else 1, sharex=True, sharey=True, squeeze=False)
     if not keys:
@@ -58,7 +59,15 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     ]
     upper.legend(handles=handles, loc="outside lower left", ncols=2)
     _effective_sample_size(figure.add_subfigure(rows[1]).subplots(), known)
-    return figure
+    return says(figure, _better(validated))
+
+
+def _better(validated: pd.DataFrame) -> str:
+    """Count the families whose predictions heterogeneity improves, by the interval of the log loss."""
+    if validated.empty:
+        return "Predicted and observed rates of winning on another test set"
+    better = int((validated["loss_reduction_low"] > 0).sum())
+    return f"Heterogeneity improves the predictions for {better} of {len(validated)} families of test sets"
 
 
 def _chances(axes: Axes, rows: pd.DataFrame) -> None:
@@ -73,6 +82,7 @@ def _chances(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
+    axes.set_title("Effective sample size for another test set")
     if known.empty:
         sentence(axes, "nothing to draw: no family with enough pairs")
         return
@@ -82,24 +92,26 @@ def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
     axes.errorbar(middle, places, xerr=bars(known, name), linestyle="none", color=INK, marker="s", markersize=4,
                   elinewidth=0.9, gid=name)  # fmt: skip
     for place, value in zip(places, middle, strict=True):
-        axes.annotate(
-            f"{value:,.0f}", (value, place), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7
-        )
+        axes.annotate(f"{value:,.0f}", (value, place), xytext=(0, 3), textcoords="offset points", ha="center")
     axes.set_yticks(places, [f"{row.family} ({metric_name(row.metric)})" for row in known.itertuples()])
-    axes.set(xscale="log", ylim=(-0.7, len(known) - 0.2), xlabel="effective sample size, at most (segments)")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.set(xscale="log", ylim=(-0.7, len(known) - 0.2), xlabel="segments, at most")
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1,) if high > 100 * low else (1, 2, 5)))
+    plain_numbers(axes.xaxis)
 
 
 @styled
 def documents(documents: pd.DataFrame) -> Figure:
     """Design effects of documents, and how much the gains on two halves differ relative to their standard errors."""
     rows = documents[documents["design_effect"].notna()].sort_values("design_effect", kind="stable")
+    above = int((rows["design_effect_low"] > rows["by_chance_high"]).sum())
+    message = f"Documents increase the variance of gains beyond chance on {above} of {len(rows)} test sets"
     figure = Figure(figsize=(PAGE, 0.6 + 0.17 * max(len(rows), 4)))
     left, right = figure.subplots(1, 2, sharey=True)
     if rows.empty:
         for axes in (left, right):
             sentence(axes, "nothing to draw: no rows")
-        return figure
+        return says(figure, "Effect of documents on the variance of gains")
     places = np.arange(len(rows))
     left.barh(
         places, rows["by_chance_high"] - rows["by_chance_low"], left=rows["by_chance_low"], height=0.8, color="#D9D9D9",
@@ -125,4 +137,4 @@ def documents(documents: pd.DataFrame) -> Figure:
         mark("right: expected from documents", **BY["next"]),
     ]
     explained(figure, handles)
-    return figure
+    return says(figure, message)

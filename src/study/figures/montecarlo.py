@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator
 from pairsig.io.pictures import BLUE, GREY, INK, MARKERS, ORANGE, VERMILION, styled
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
-from study.figures.style import DASHED, PAGE, STAR, bars, explained, mark, plain_numbers, sentence, sequence
+from study.figures.style import DASHED, PAGE, STAR, bars, explained, mark, plain_numbers, says, sentence, sequence
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""
@@ -67,7 +67,20 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
         handles.append(Line2D([], [], color=INK, linewidth=0.7, label="closed form"))
         handles.append(Line2D([], [], **DASHED, label="the paper's minimum"))
         explained(figure, handles, "sentences in the test set", ncols=3)
-    return figure
+    return says(figure, _error_of_needed(relative_error))
+
+
+def _error_of_needed(relative_error: pd.DataFrame) -> str:
+    """State the mean errors with the paper's number of samples, the smallest and the largest with their intervals."""
+    rows = relative_error[relative_error["n_resamples"] == NEEDED].dropna(subset=["error"]).sort_values("error")
+    if rows.empty:
+        return "Mean relative error of Monte Carlo p-values, by the number of samples"
+    each = dict.fromkeys(
+        f"{100 * row.error:.2g} %"
+        + ("" if np.isnan(row.error_low) else f" [{100 * row.error_low:.2g}, {100 * row.error_high:.2g}]")
+        for row in (*rows.head(1).itertuples(), *rows.tail(1).itertuples())
+    )
+    return f"With {count(NEEDED)} samples, the mean error is {' to '.join(each)} of p"
 
 
 @styled
@@ -98,4 +111,16 @@ def run_time(run_time: pd.DataFrame) -> Figure:
         handles.append(mark("the paper: exact is faster up to here", marker="^", markersize=7, color=GREY))
     if panels:
         explained(figure, handles, ncols=2)
-    return figure
+    return says(figure, _faster(run_time))
+
+
+def _faster(run_time: pd.DataFrame) -> str:
+    """Count the test sets on which the exact test is faster than the paper's number of samples, by the intervals."""
+    exact, sampled = (run_time[run_time["n_resamples"].fillna(0) == k] for k in (0, NEEDED))
+    both = exact.merge(sampled, on=["metric", "n_segments"], suffixes=("", "_sampled"))
+    both = both.dropna(subset=["seconds", "seconds_sampled"])
+    if both.empty:
+        return "Run time of the exact test and of Monte Carlo tests"
+    slowest = both["seconds_high"].fillna(both["seconds"])
+    n_faster = int((slowest < both["seconds_low_sampled"].fillna(both["seconds_sampled"])).sum())
+    return f"The exact test was faster than {count(NEEDED)} samples on {n_faster} of {len(both)} test sets"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,7 +12,7 @@ from matplotlib.figure import Figure
 from pairsig.io.pictures import GREY, MARKERS, styled
 from pairsig.metrics.names import metric_name
 from pairsig.planning import sample_size
-from study.figures.style import PAGE, explained, metric_look, plain_numbers, sentence, sequence, side_by_side
+from study.figures.style import PAGE, explained, metric_look, plain_numbers, says, sentence, sequence, side_by_side
 
 GAINS = np.geomspace(0.2, 5, 30)
 CORRELATION = 0.75
@@ -50,12 +52,14 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
     left.set_ylabel("segments for 80 % power")
     if not metrics:
         sentence(left, "too few pairs for a variance model")
+    spreads = {}
     for metric in metrics:
         score, length = typical[metric]
         at = f"score {score:.0f}" + ("" if length is None else f", length {length:.0f}")
         spread = sample_size.from_variance_model(
             metric, score=score, length=length, correlation=CORRELATION, variance_model=variance_model
         )
+        spreads[metric] = spread
         _line(left, spread, f"{metric_name(metric)} ({at})", *metric_look(metric_name(metric)))
     if "bleu" in metrics:
         score, length = typical["bleu"]
@@ -70,7 +74,25 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
         sentence(right, "too few pairs with BLEU")
     handles = side_by_side(left.get_lines()[1:], [*right.get_lines()[1:], *right.collections])
     explained(figure, handles, ncols=2)
-    return figure
+    return says(figure, _of_one_point(spreads))
+
+
+def _of_one_point(spreads: Mapping[str, sample_size.Spread]) -> str:
+    """State the segments that a gain of one point needs: for the metrics with the fewest and the most."""
+    ordered = sorted(spreads, key=lambda metric: spreads[metric].variance)
+    if not ordered:
+        return "Segments that a gain needs for 80 % power"
+    each = dict.fromkeys(
+        f"{_rounded(one.variance)} [{_rounded(one.low)}, {_rounded(one.high)}] segments ({metric_name(metric)})"
+        for metric, one in ((metric, spreads[metric]) for metric in (ordered[0], ordered[-1]))
+    )
+    return f"A gain of one point needs {' to '.join(each)} for 80 % power"
+
+
+def _rounded(variance: float) -> str:
+    """Segments that a gain of one point needs, with two significant digits."""
+    needed = sample_size.units_for(variance, 1.0, sample_size.Design())
+    return f"{float(f'{needed:.2g}'):,.0f}" if needed else "–"
 
 
 def _typical(systems: pd.DataFrame) -> dict[str, tuple[float, float | None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,14 +115,31 @@ def explained(figure: Figure, handles: Sequence[Artist], title: str = "", ncols:
     )  # fmt: skip
 
 
+def says(figure: Figure, title: str) -> Figure:
+    """Give a figure its title: what the intervals of its data show, or else what is plotted."""
+    figure.set_label(title)
+    return figure
+
+
 @styled
-def titled(figure: Figure, title: str) -> Figure:
-    """Write the message of a figure above it."""
-    width = figure.get_figwidth()
+def titled(figure: Figure, subject: str = "") -> Figure:
+    """Write the title of a figure above it, after the subject that its record declares."""
+    title, width = str(figure.get_label()), figure.get_figwidth()
+    title = f"{subject}: {title[0].lower()}{title[1:]}" if subject else title
     lines = textwrap.wrap(title, int(12.5 * width))
     figure.set_figheight(figure.get_figheight() + 0.16 * len(lines))
     figure.suptitle("\n".join(lines), x=0.05 / width, ha="left", fontsize=9, fontweight="bold")
     return figure
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words with commas and `and`.
+
+    >>> listed(["language", "domain", "genre"])
+    'language, domain and genre'
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def sentence(axes: Axes, text: str, place: tuple[float, float] | None = None) -> None:

@@ -51,6 +51,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         size_scaling = size_scaling.loc[
             largest.groupby([largest["metric"].map(metric_name), "subset"], sort=False).head(2).index.sort_values()
         ]
+    message = _exponents(size_scaling)
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
     drawn = _of_all(drawn[drawn["critical_difference"] > 0])
     if size_scaling is not None and len(size_scaling):
@@ -100,7 +101,24 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         text.set_parse_math(True)
     if not groups:
         style.sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
-    return figure
+    return style.says(figure, message)
+
+
+def _exponents(size_scaling: pd.DataFrame | None) -> str:
+    """State the fitted exponents, and how many of their intervals contain −1/2."""
+    if size_scaling is None or size_scaling.empty:
+        return "Critical differences by size of the test set"
+    steepest, flattest = (_two_decimals(size_scaling["exponent"].agg(end)) for end in ("min", "max"))
+    name = "The size exponent of the critical difference is"
+    if len(size_scaling) == 1:
+        low, high = (_two_decimals(size_scaling[f"exponent_{end}"].iloc[0]) for end in ("low", "high"))
+        return f"{name} {steepest} [{low}, {high}]"
+    n = int(((size_scaling["exponent_low"] <= -0.5) & (size_scaling["exponent_high"] >= -0.5)).sum())
+    return f"{name} {flattest} to {steepest}; {n} of {len(size_scaling)} intervals contain −0.50"
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _of_all(rows: pd.DataFrame) -> pd.DataFrame:
@@ -123,7 +141,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
         axes = figure.add_subplot()
         axes.set(xlabel="threshold (points)", yticks=[])
         style.sentence(axes, "nothing to draw: no thresholds")
-        return figure
+        return style.says(figure, "Thresholds beside the paper's")
     figure = Figure(figsize=(style.PAGE, 0.6))
     axes = figure.add_subplot()
     axes.set_xscale("log")
@@ -161,7 +179,11 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
         ),
     ]
     style.explained(figure, handles, ncols=2)
-    return figure
+    judged = rows["verdict"].isin(LOOKS)
+    if not judged.any():
+        return style.says(figure, "Thresholds beside the paper's")
+    differs = int((rows["verdict"] == "differs").sum())
+    return style.says(figure, f"{differs} of {judged.sum()} comparable thresholds differ from the paper's")
 
 
 LOOKS = {"agrees": (BLUE, "o"), "differs": (ORANGE, "s")}
@@ -182,11 +204,11 @@ def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
 
 
 ELSEWHERE = {
-    "parsing": ("far", "parsers: another language"),
-    "translation": ("near", "translation: another domain"),
-    "constituency": ("far", "parsers: another genre"),
+    "parsing": ("far", "parsers", "another language"),
+    "translation": ("near", "translation", "another domain"),
+    "constituency": ("far", "parsers", "another genre"),
 }
-"""What the second test set of `replication` is, by calibration: its distance and the title of the panel."""
+"""What the second test set of `replication` is, by calibration: its distance, the systems, and what differs."""
 
 
 @styled
@@ -210,16 +232,22 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     lines = panels.get(name, {})
     kinds = [kind for kind in THEIR_TEXTS if kind in lines]
     drawn = {kind: {"iid" if kind == "iid" else "far": lines[kind]} for kind in kinds}
-    return _drawn(drawn, {"far": "another text"}, THEIR_TEXTS, theirs)
+    distance, _, text = ELSEWHERE.get(name, ("", "", ""))
+    titles = {
+        kind: f"{text if kind == distance else ours} (the paper: {theirs})"
+        for kind, (ours, theirs) in THEIR_TEXTS.items()
+    }
+    figure = _drawn(drawn, {"far": "another text"}, titles, theirs)
+    return style.says(figure, "Table 1. How often the winner wins again, beside the paper's rates")
 
 
 THEIR_TEXTS = {
-    "iid": "same source (paper: Brown)",
-    "near": "similar text (section 22)",
-    "middle": "less similar text (section 24)",
-    "far": "another genre (Brown)",
+    "iid": ("same source", "Brown"),
+    "near": ("similar text", "section 22"),
+    "middle": ("less similar text", "section 24"),
+    "far": ("other text", "Brown"),
 }
-"""Titles of panels, with the second test sets of the paper."""
+"""By distance, what our second test set is, unless `ELSEWHERE` is more precise, and which text is the paper's."""
 
 
 @styled
@@ -232,11 +260,23 @@ def replication(calibration: pd.DataFrame) -> Figure:
     """
     panels = _panels(calibration)
     same = {name: "iid" if "iid" in lines else "halves" for name, lines in panels.items()}
-    far = {name: kind for name, (kind, _) in ELSEWHERE.items() if name in panels} or dict.fromkeys(panels, "far")
+    far = {name: kind for name, (kind, *_) in ELSEWHERE.items() if name in panels} or dict.fromkeys(panels, "far")
     shown = [name for name, kind in far.items() if {same[name], kind} <= panels[name].keys()][:3]
     lines = {name: {"iid": panels[name][same[name]], "far": panels[name][far[name]]} for name in shown}
-    titles = {name: title for name, (_, title) in ELSEWHERE.items()}
-    return _drawn(lines, {"far": "another language, domain or genre"}, titles)
+    titles = {name: f"{systems}: {text}" for name, (_, systems, text) in ELSEWHERE.items()}
+    figure = _drawn(lines, {"far": "another language, domain or genre"}, titles)
+    return style.says(figure, _less_often(calibration, {name: far[name] for name in shown}))
+
+
+def _less_often(calibration: pd.DataFrame, shown: Mapping[str, str]) -> str:
+    """Say where winners win again less often than expected with p near 0.05, by the interval of the difference."""
+    near = calibration[(calibration["p_low"] == WINDOW[0]) & (calibration["p_high"] == WINDOW[1])]
+    near = near.set_index(["calibration", "distance"])["difference_high"]
+    less = [name for name, distance in shown.items() if near.get((name, distance), math.nan) < 0]
+    if not less:
+        return "How often the winner on one test set wins again on another"
+    texts = dict.fromkeys(ELSEWHERE[name][2] if name in ELSEWHERE else f"other texts ({name})" for name in less)
+    return f"With p near 0.05, winners win again less often than expected in {style.listed(texts)}"
 
 
 def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
@@ -294,13 +334,23 @@ def _drawn(
     names = {"iid": "same source", **labels}
     drawn = [kind for kind in KINDS if any(kind in lines for lines in panels.values())]
     handles = [
-        *(style.mark(names[kind], **KINDS[kind]) for kind in drawn),
+        *(style.mark(f"{names[kind]}, 95 % interval", **KINDS[kind]) for kind in drawn),
         *([style.mark("the paper's Table 1 and section 4.2", **PAPER)] if theirs else []),
-        Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected for the same source"),
+        *(
+            Line2D([], [], color=KINDS[kind]["color"], dashes=(4, 1.5), linewidth=1.1, label=EXPECTED[kind])
+            for kind in drawn
+        ),
         Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
     ]
-    style.explained(figure, handles, ncols=n_columns)
+    style.explained(figure, handles)
     return figure
+
+
+EXPECTED = {
+    "iid": "expected for the same source",
+    "far": "expected if the other text were from the same source",
+}
+"""What the dashed lines show, by kind of second test set: the other texts have fewer segments than the population."""
 
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -339,7 +389,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     if rows.empty:
         axes.set_ylabel("gain (points)")
         style.sentence(axes, "nothing to draw: no pairs")
-        return figure
+        return style.says(figure, "Gain against the correlation of two systems")
     style.only("comparisons", rows, "dataset metric")
     significant = rows["pvalue"] < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
@@ -361,7 +411,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     if beyond:
         axes.plot([], [], linestyle="none", label=f"not drawn: {count(beyond)} with gains above {top:.3g} points")
     style.explained(figure, axes.get_legend_handles_labels()[0])
-    return figure
+    return style.says(figure, "Gain against the correlation of two systems")
 
 
 def critical_differences(rows: pd.DataFrame, n_bins: int = 12) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import PAGE, explained, mark, metric_look, plain_numbers, sentence, side_by_side
+from study.figures.style import PAGE, explained, mark, metric_look, plain_numbers, says, sentence, side_by_side
 
 CHANCE = 0.05
 _QUESTIONS = {
@@ -42,7 +42,16 @@ def training_variance(training_variance: pd.DataFrame, better_method: pd.DataFra
     known = better_method[(better_method["verdict"] == "estimated") & (better_method["dataset"] != "all")]
     handles = side_by_side(_same(left, drawn), _replicated(right, known.dropna(subset=["replicated"])))
     explained(figure, handles, ncols=2)
-    return figure
+    return says(figure, _more_than_chance(drawn))
+
+
+def _more_than_chance(drawn: pd.DataFrame) -> str:
+    """Count the datasets on whose largest test set the share of p < 0.05 is above chance, by its interval."""
+    if drawn.empty:
+        return "How often two runs of one method differ significantly, by size of the test set"
+    largest = drawn.sort_values("n_segments").groupby("dataset").tail(1)
+    above = int((largest["share_significant_low"] > CHANCE).sum())
+    return f"Runs of one method differ significantly in more than 5 % of pairs on {above} of {len(largest)} test sets"
 
 
 def _same(axes: Axes, drawn: pd.DataFrame) -> list[Artist]:

@@ -147,11 +147,10 @@ ANALYSIS = Analysis(
             "relative_error",
             "montecarlo",
             ("relative_error",),
-            "More samples always make Monte Carlo p-values more accurate; none is enough",
             "Relative error of Monte Carlo p-values by the number of samples; lines: binomial distribution.",
             "This is the mean of \\|p̂ − p\\| / p with 95 % intervals (Figure 3 of the exact-test paper), for "
-            "simulated pairs with p from 0.001 to 0.1. The error falls with the square root of the number of samples, "
-            "without a bend at the paper's 20,000.",
+            "simulated pairs with p from 0.001 to 0.1. The lines fall with the square root of the number of samples; "
+            "the dashed line marks the paper's 20,000.",
             section="exact",
         ),
     ),

@@ -485,7 +485,6 @@ ANALYSIS = Analysis(
             "replication",
             "summaries",
             ("calibration",),
-            "In another domain, the winner wins again less often",
             "How often the better system on one test set is also the better one on a second, by p-value on the first.",
             "Black circles: the second test set is the population that the first was drawn from. Orange triangles: it "
             "is in another language, domain or genre. Dashed lines: rate expected if both came from the same source.",
@@ -495,7 +494,6 @@ ANALYSIS = Analysis(
             "table_1",
             "summaries",
             ("calibration", "reproduction"),
-            "Table 1. On texts of another genre, the winner wins again less often than expected",
             "Replication rate: how often the better system on one test set is also the better one on another, by p on "
             "the first. Dashed lines: rate expected if both test sets came from the same source.",
             "This is the paper's section 4.2 and Table 1. Markers show the observed rates with 95 % intervals over "

@@ -478,7 +478,6 @@ ANALYSIS = Analysis(
             "thresholds",
             "summaries",
             ("reproduction",),
-            "Some of our thresholds differ from the paper's",
             "Our thresholds beside the published ones; ticks: published thresholds scaled to our test-set sizes.",
             "A tick is the published value times the square root of the ratio of the two test-set sizes, which is the "
             "value expected on a test set of our size. A cross uses the number of words, brackets or links instead of "

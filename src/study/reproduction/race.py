@@ -102,7 +102,6 @@ ANALYSIS = Analysis(
             "run_time",
             "montecarlo",
             ("run_time",),
-            "On most test sets, the exact test is faster than 20,000 samples",
             "Run time of the exact test and of Monte Carlo tests, in seconds.",
             "The tests use one core; the claims of the exact-test paper (its Figure 4) are marked. The times were "
             "measured on the machine of this run and differ between runs.",

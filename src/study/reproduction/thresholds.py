@@ -366,7 +366,6 @@ ANALYSIS = Analysis(
             "size_scaling",
             "summaries",
             ("thresholds", "size_scaling"),
-            "Critical differences fall nearly with the square root of the test-set size",
             "Critical difference against the number of segments, with fitted power laws; dashed: 1/√n.",
             "The figure shows the two largest test sets of each metric. Dashed lines predict smaller test sets from "
             "the largest one. Stars are the paper's thresholds. Intervals are over systems, with the segments in the "

@@ -110,12 +110,13 @@ class Number:
     low: float = math.nan
     high: float = math.nan
     form: Callable[[float], str] = _TWO_DECIMALS
+    note: str = ""  # why the number has no interval
 
     def __str__(self) -> str:
         if not self.known:
             return ABSENT
         ends = [self.form(end).removesuffix(" %") for end in (self.low, self.high) if not math.isnan(end)]
-        return self.form(self.value) + (f" [{', '.join(ends)}]" if ends else "")
+        return self.form(self.value) + (f" [{', '.join(ends)}]" if ends else f" ({self.note})" if self.note else "")
 
     @property
     def known(self) -> bool:
@@ -134,7 +135,7 @@ class Number:
     @property
     def alone(self) -> Number:
         """The number without its interval."""
-        return replace(self, low=math.nan, high=math.nan)
+        return replace(self, low=math.nan, high=math.nan, note="")
 
     @property
     def share(self) -> Number:
@@ -178,7 +179,14 @@ class Row:
         if column.type is str:
             return ABSENT if cell is None else str(cell)
         low, high = (self._value(end) for end in column.interval)
-        return Number(self._value(name), low, high, self._form(column))
+        note = self._without_interval(column) if math.isnan(low) and math.isnan(high) else ""
+        return Number(self._value(name), low, high, self._form(column), note)
+
+    def _without_interval(self, column: Column) -> str:
+        """Say why an estimate over test sets has no interval: there are too few systems or, if not, test sets."""
+        if not {"n_test_sets", *column.interval} <= self._columns.keys():
+            return ""
+        return "too few systems" if self._value("n_systems") < MIN_SYSTEMS else "too few test sets"
 
     def _value(self, name: str) -> float:
         cell = self._cells.get(name, math.nan)

@@ -1,0 +1,52 @@
+"""Read the input of conlleval: one token per line, with its gold tag and its predicted tag in the last two columns."""
+
+from __future__ import annotations
+
+from pairsig.io.errors import InputError
+from pairsig.io.files import AnyPath
+from pairsig.metrics.entities import METRICS, entity_counts
+from pairsig.readers import Reader
+from pairsig.readers.outputs import iob
+from pairsig.readers.system_counts import SystemCounts
+
+
+def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> SystemCounts:  # noqa: A002
+    """Count the entities of each sentence.
+
+    Parameters
+    ----------
+    path
+        A file, or a member of an archive; see `pairsig.readers`. Sentences are separated by blank lines.
+    scheme, type
+        See `pairsig.metrics.entities.entity_counts`.
+
+    Raises
+    ------
+    InputError
+        With file and line, if a line has no tag in one of its last two columns.
+    """
+    rows = iob.sentences(path, (-2, -1))
+    gold, predicted = ([[tags[side] for tags in sentence] for sentence in rows] for side in (0, 1))
+    try:
+        counts = entity_counts(predicted, gold, scheme=scheme, type=type)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return SystemCounts(
+        segments=tuple(str(number) for number in range(1, len(rows) + 1)),
+        documents=("",) * len(rows),
+        counts=counts,
+        metrics=METRICS,
+        source=str(path),
+        shared=("gold",),
+    )
+
+
+READER = Reader(
+    read=read,
+    content="one token per line, with the gold tag and the predicted tag in the last two columns; `--reader conlleval`",
+    metrics="F1, precision and recall of entities",
+    recognizes=lambda _: False,  # the words, or a column of tags, may look like the gold tags
+    suffixes=(".conlleval",),
+    example_name="example.conlleval",
+    example="EU NNP B-ORG B-ORG\nrejects VBZ O O\n\nPeter NNP B-PER B-PER\nBlackburn NNP I-PER O\n",
+)
