@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pairsig import readers
 from pairsig.core import definitions
 from pairsig.io import console
-from pairsig.io.choices import choose, once, options_of, sort_options, spelled
-from pairsig.io.errors import InputError, Question, listed
+from pairsig.io.choices import choose, options_of, sort_options
+from pairsig.io.errors import SHORT, InputError, Question, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pairsig.io.memory import Memory
     from pairsig.io.tables import Row
     from pairsig.metrics import Metric
-    from pairsig.planning.sample_size import Spread
     from pairsig.readers.table import Roles
     from pairsig.report import Evidence
 
@@ -174,14 +173,11 @@ _SHARED: dict[str, dict[str, Any]] = {
 _RESULT = {"type": console.result, "required": False, "metavar": "FILE",
            "help": "write the result instead of printing it: .json, .csv, .tsv, .parquet, .md, .tex"}  # fmt: skip
 
-_SHORT = {"metric": "-m", "reference": "-r"}
-"""Short names of options, as in sacrebleu."""
-
 
 def _add(parser: argparse._ActionsContainer, *names: str, **declaration: Any) -> None:
     """Add options of several commands; `declaration` overrides what they share."""
     for name in names:
-        parser.add_argument(*filter(None, [_SHORT.get(name)]), f"--{name}", **(_SHARED[name] | declaration))
+        parser.add_argument(*filter(None, [SHORT.get(name)]), f"--{name}", **(_SHARED[name] | declaration))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -283,7 +279,7 @@ def _commands() -> console.Commands:
     pilot = "files of two systems, as for test, or a file of statistics"
     p.add_argument("files", nargs="*", metavar="FILE", help=pilot)
     _add_input(p, "required if the pilot has several, and without a pilot")
-    p.add_argument("--between", nargs=2, metavar=("A", "B"), help="names of two systems of the pilot")
+    p.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
     p.add_argument("--gain", default="", metavar="G[,G…]", help="find the segments to detect G: 2 points or 2%%")
     p.add_argument("--margin", default="", metavar="M[,M…]", help="find the segments to show equivalence up to M")
     segments = "find the gain that N segments detect"
@@ -295,7 +291,7 @@ def _commands() -> console.Commands:
     _add(p, "alternative", help="default: two-sided")
     _add(p, "unit", help="unit of the pilot")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
-    correlation = "without a pilot: correlation of the systems, as in the table of compare"
+    correlation = "without a pilot: correlation of the systems, as in the table of all-pairs"
     p.add_argument("--correlation", type=float, help=correlation)
     effect = "without a pilot: design effect of documents; default: 1"
     p.add_argument("--design-effect", type=float, default=1.0, help=effect)
@@ -598,18 +594,16 @@ def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
 def _gate(arguments: argparse.Namespace) -> int:
     """Check a candidate for a release: exit status 0 if it is not worse by a margin, 1 if it is worse, 3 if unknown."""
     from pairsig.comparisons import gate
-    from pairsig.core.engine import Resampling
     from pairsig.io.tables import write_text
 
     data = _read_all(arguments)
-    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
-    how = _settings(arguments, "alpha", "unit", "design", "training_sd")
+    how = _settings(arguments, "alpha", "unit", "design", "training_sd", "n_resamples", "rng", "threads")
     with console.progress("test") as progress:
-        found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
+        found = gate.gate(data, arguments.margin, progress=progress, **how)
     console.note(*_notes(data), *found.notes())
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:
-        write_text(f"{found.json()}\n", arguments.output)
+        write_text(f"{found.to_json()}\n", arguments.output)
     print(gate.FORMATS[arguments.format](found))
     return found.status
 
@@ -631,87 +625,44 @@ def _rank(arguments: argparse.Namespace) -> None:
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
     if arguments.plot:
-        ranking.draw(ranked, arguments.plot)
+        ranked.plot(arguments.plot)
 
 
 def _plan(arguments: argparse.Namespace) -> None:
     """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
+    from pairsig.comparisons import plans
     from pairsig.planning import sample_size
 
-    if (arguments.runs is None) != (arguments.training_sd is None):
-        raise InputError("found only one of --runs and --training-sd, expected both or neither")
     sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
     if len(sizes) < len(arguments.segments):
         raise InputError(f"found {arguments.segments} segments, expected whole numbers")
-    metric, spread = _spread(arguments)
-    runs = 1 if arguments.runs is None else arguments.runs
-    deviation = sample_size.in_unit(arguments.training_sd or 0, "training-sd", spread.best)
-    if not (runs >= 1 and deviation >= 0):
-        raise InputError(f"found {runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
-    design = sample_size.Design(
-        test=definitions.find(arguments.test, arguments.method, arguments.alternative),
-        alpha=arguments.alpha,
-        power=arguments.power,
-        training=2 * deviation**2 / runs,
-    )
-    gains, margins = _names(arguments.gain), _names(arguments.margin)
-    table = sample_size.plan(metric, spread, design, gains=gains, margins=margins, sizes=sizes)
-    _show(arguments, table, lambda form: sample_size.render(table, form))
-
-
-def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
-    """The metric, and the variance of the difference of two systems: from a pilot, or from the variance model."""
-    from pairsig.metrics.registry import METRICS
-    from pairsig.planning import sample_size
-
-    files, options = arguments.files, console.pairs(arguments.option)
-    assumed = {name: getattr(arguments, name) for name in ("score", "length", "correlation")}
-    if files and (arguments.reader != "text" or arguments.reference):
-        for option, value in assumed.items():
-            if value is not None:
-                raise InputError(f"--{option} is for planning without a pilot, but found the files {listed(files)}")
-        return _pilot(arguments)
-    if files:
+    data, overlap, files = None, None, arguments.files
+    if files and arguments.reader == "text" and not arguments.reference:
         if len(files) != 2:
             raise InputError(f"found {len(files)} outputs, expected two")
-        assumed["overlap"] = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
-        console.note(f"BLEU of the outputs against each other: {100 * assumed['overlap']:.1f}")
-    for option, value in (("metric", arguments.metric), ("score", arguments.score)):
-        if value in (None, ""):
-            raise InputError(f"planning without a pilot needs --{option}; or specify files of two systems as a pilot")
-    if arguments.metric.casefold() == sample_size.OUTCOMES:
-        if files or arguments.length is not None:
-            found = listed(files) if files else f"--length {arguments.length:g}"
-            raise InputError(f"found {found}, but planning for {arguments.metric} only takes --score and --correlation")
-        return sample_size.OUTCOMES, sample_size.from_outcomes(
-            score=arguments.score, correlation=arguments.correlation, design_effect=arguments.design_effect
-        )
-    metric = spelled(arguments.metric, METRICS)
-    return metric, sample_size.from_variance_model(metric, **assumed, design_effect=arguments.design_effect)
-
-
-def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
-    """The same from a pilot: files of two systems, or two systems in a file of statistics."""
-    from pairsig.comparisons.inputs import chosen_metric
-    from pairsig.planning import sample_size
-    from pairsig.stats.paired import Pair
-
-    data = _read_one(arguments)
-    if arguments.between is not None:
+        options = console.pairs(arguments.option)
+        overlap = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
+        console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
+    elif files:
+        data = _read_one(arguments)
         for system in arguments.between:
-            choose(system, data.systems, f"system of {listed(arguments.files)}:")
-        once(arguments.between, "system")
-        data = data.select(systems=arguments.between)
-    if len(data.systems) != 2 or any(data.runs):
-        raise InputError(
-            f"the pilot has the systems {listed(data.systems)}, expected two with one run each; choose two with "
-            "--between A B"
-        )
-    metric = chosen_metric(data)
-    _note_documents(data, arguments.unit)
-    a, b = data.of(metric)[:, :, : len(metric.columns)]
-    documents_of = data.documents if arguments.unit == "document" else None
-    return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
+            choose(system, data.systems, f"system of {listed(files)}:")
+    planned = plans.plan(
+        data,
+        metric=data.metrics[0] if data else arguments.metric,
+        gain=_names(arguments.gain),
+        margin=_names(arguments.margin),
+        segments=sizes,
+        systems=arguments.between,
+        overlap=overlap,
+        **_settings(
+            arguments, "score", "length", "correlation", "design_effect", "test", "method", "alternative", "alpha",
+            "power", "unit", "runs", "training_sd",
+        ),
+    )  # fmt: skip
+    if data is not None:
+        _note_documents(data, arguments.unit)
+    _show(arguments, planned._rows, lambda form: sample_size.render(planned._rows, form))
 
 
 def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> Statistics:

@@ -276,7 +276,7 @@ class TestInterrupt:
         assert (ended.stdout, ended.stderr) == ("", "pairsig: interrupted, nothing was written\n")
 
     def test_what_was_written_before_is_named(self, simulated, work, monkeypatch, capsys):
-        monkeypatch.setattr("pairsig.comparisons.ranking.draw", interrupted)
+        monkeypatch.setattr("pairsig.comparisons.ranking.Ranking.plot", interrupted)
         asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--plot", "ranks.svg"]
         assert run(*asked, "--pairs", "pairs.tsv") == 130
         assert capsys.readouterr().err.endswith("pairsig: interrupted, after pairs.tsv was written\n")

@@ -477,12 +477,11 @@ TWO = f"{PILOT} --between Lan-Bridge JDExploreAcademy"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--metric bleu --score 35 --gain 1", "needs the mean length of segments: add --length, in reference words"),
+        ("--metric bleu --score 35 --gain 1", "needs --length, the mean length of a segment in reference words"),
         ("--metric bleu --gain 1", "needs --score"),
         ("--score 30", "needs --metric"),
         ("--metric ter --score 35 --gain 1", "no variance model for the metric ter, expected a pilot, or one of acc"),
         ("--metric rouge2_recall --score 20 --length 9", "does not use lengths, found 9"),
-        ("--metric accuracy --score 60 --gain 1", "needs --correlation, that of the two systems' outcomes"),
         ("--metric accuracy --score 60 --correlation 0.4 --length 3", "only takes --score and --correlation"),
         ("--metric accuracy --score 60 --correlation 1", "correlation is 1, expected a number between −1 and 1"),
         ("--metric bleu --score 0 --length 25", "the score is 0, expected a number between 0 and 100"),

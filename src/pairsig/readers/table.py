@@ -421,7 +421,7 @@ class Reading:
 
     def counts(self) -> tuple[SystemCounts, ...]:
         """The counts of every system and run."""
-        metrics, scores = self._scores()
+        metrics, scores = self._outcomes() or self._scores()
         metrics = self._directed(metrics)
         used = {name for counts in scores.values() for name in counts} | {*scores}
         self.free = [name for name in self.free if name not in used]
@@ -500,6 +500,42 @@ class Reading:
             codes, labels = self.columns[name].labels
             return np.array([*labels, ""], dtype=object)[codes]
         return None
+
+    def _outcomes(self) -> tuple[tuple[Metric, ...], dict[str, Scores]] | None:
+        """Accuracy, if it is named for columns of 0 and 1; None for other metrics and for counts."""
+        metric = self.roles.metric
+        names = [metric] if isinstance(metric, str | Metric) else list(metric or ())
+        for name in (name for name in names if isinstance(name, str)):
+            column = spelled(name, self.columns)
+            if column in self.columns and spelled(name, registry.METRICS) not in registry.METRICS:
+                answer: Answer = {"metric": None, "score": joined([column])}
+                raise self._question(
+                    f"{self.source}: found --metric {named(name)}, which is the name of a column and not of a metric, "
+                    "expected --score for the mean of a column",
+                    partial(list[Answer], [answer]),
+                )
+        accuracy = registry.METRICS["accuracy"]
+        if names not in (["accuracy"], [accuracy]) or {*accuracy.columns} <= {*self.columns}:
+            return None
+        self.roles = replace(self.roles, metric=None)
+        metrics, scores = self._scores()
+        if self.roles.gold:
+            return metrics, scores
+        if len(metrics) > 1:
+            raise InputError(f"found --metric accuracy and the scores {listed(m.name for m in metrics)}, expected one")
+        used = [name for own in scores.values() for name in own]
+        self.free = [name for name in self.free if name not in used]
+        for system, own in scores.items():
+            for column, values in own.items():
+                wrong = values[~_is_missing(values) & (values != 0) & (values != 1)]
+                if len(wrong):
+                    raise InputError(
+                        f"{self.source}: found {wrong[0]:g} in column {quoted(system or column)}, expected 0 or 1 for "
+                        f"--metric accuracy; --score {joined([column])} without it compares means"
+                    )
+        chosen = average("accuracy", factor=100)
+        outcomes = {system: {"accuracy": next(iter(own.values()))} for system, own in scores.items()}
+        return (chosen,), outcomes
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
+from pairsig.io.results import OneRow
 from pairsig.metrics import Metric, Ratio
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import together
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENOUGH = 10
 """If the systems differ on fewer units than this, the studentized interval is too narrow."""
@@ -23,7 +27,7 @@ _ROUNDING = 2.0**-46
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval:
+class Interval(OneRow):
     """Confidence interval of a difference of two systems.
 
     Attributes
@@ -56,6 +60,12 @@ class Interval:
     n_units: int
     n_different: int
     passed_or_failed: bool
+
+    def _figure(self) -> Figure:
+        from pairsig.io import pictures
+
+        label = f"a − b, {100 * self.confidence_level:g} % interval, {self.n_units:,} {self.unit}s"
+        return pictures.intervals([("", (self.low + self.high) / 2, self.low, self.high)], label)
 
     @property
     def turned(self) -> Interval:
