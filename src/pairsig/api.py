@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig import report
 from pairsig.comparisons import all_pairs, inputs, methods
@@ -155,7 +158,8 @@ class Comparison(TableResult):
         chosen = self.statistics.select(systems=names)
         documents = chosen.documents if self.unit == "document" else None
         pair = Pair(self.metric, chosen.of(self.metric), documents)
-        return _interval(pair, confidence_level, self.difference, self.pvalue, self.signature, self._resampling)
+        whole, test = intervals.signed(pair, confidence_level), definitions.from_signature(self.signature)
+        return _interval(whole, lambda: pair, self.difference, self.pvalue, test, self._resampling)
 
     def __str__(self) -> str:
         family = {"method": "", "alternative": "two-sided"}
@@ -258,16 +262,23 @@ def _signed(found: pd.DataFrame) -> pd.DataFrame:
     return methods.signed(found).rename(columns=names)
 
 
+def _pair(metric: Metric, counts: NDArray[Any], both: list[int], documents: NDArray[np.str_] | None) -> Pair:
+    return Pair(metric, counts[both], documents)
+
+
 def _interval(
-    pair: Pair, level: float, difference: float, pvalue: float, signature: str, resampling: Resampling
+    whole: intervals.Interval,
+    pair: Callable[[], Pair],
+    difference: float,
+    pvalue: float,
+    test: definitions.Test,
+    resampling: Resampling,
 ) -> ConfidenceInterval:
-    """The interval of score(a) − score(b); that of a two-sided test agrees with it."""
-    test = definitions.from_signature(signature)
+    """The interval of score(a) − score(b), from that of `difference_interval`; it agrees with a two-sided test."""
     if test.statistic and not test.exact:  # which has an interval of its own
-        return kernels.run(pair, test, resampling).confidence_interval(level)
-    found = intervals.signed(pair, level)
-    found = intervals.agreeing(found, difference, pvalue) if test.two_sided else found
-    return ConfidenceInterval(found.low, found.high)
+        return kernels.run(pair(), test, resampling).confidence_interval(whole.confidence_level)
+    agreed = intervals.agreeing(whole, difference, pvalue) if test.two_sided else whole
+    return ConfidenceInterval(agreed.low, agreed.high)
 
 
 def compare(
@@ -443,15 +454,28 @@ def _pairs(
     if directed:
         rows = _one_sided(rows, metric, counts, place, documents, alternative, resampling)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
+    items = intervals.Items.of(counts, metric)
+    in_documents = unit == "segment" and bool(statistics.unused_documents())
     notes, ends, alone = [], [], []
     columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
     for a, b, difference, p, signature in rows[columns].itertuples(index=False):
-        pair = Pair(metric, counts[[place[a], place[b]]], documents)
-        interval = _interval(pair, 0.95, difference, p, signature, resampling)
+        run = definitions.from_signature(signature)
+        pair = cache(partial(_pair, metric, counts, [place[a], place[b]], documents))
+        if items is None or unit == "document":
+            whole = intervals.signed(pair())
+        else:  # which needs no more of a pair than how many items each system passes alone
+            whole = items.interval(place[a], place[b], unit)
+        interval = _interval(whole, pair, difference, p, run, resampling)
         ends.append((interval.low, interval.high))
-        alone.append(intervals.right_alone(pair) or (math.nan, math.nan))
-        swaps = studentized.warning(pair, definitions.from_signature(signature))
-        about = (unused(pair, statistics.documents), intervals.signed(pair).doubt, swaps)
+        if items is None:
+            alone.append(intervals.right_alone(pair()) or (math.nan, math.nan))
+        else:
+            alone.append(items.better(place[a], place[b]))
+        about = (
+            unused(pair(), statistics.documents) if in_documents else "",
+            whole.doubt,
+            studentized.warning(pair(), run) if items is None else "",
+        )
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows[["ci_low", "ci_high"]] = ends

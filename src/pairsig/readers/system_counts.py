@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,7 +286,7 @@ def align(
         if metric.assumed
     ]
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
-    texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
+    texts: Mapping[str, tuple[str, str]] = ChainMap(*(cast("dict[str, Any]", part.texts) for part in parts))
     aligned = []
     for kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
         columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))

@@ -844,7 +844,7 @@ def _whole(values: NDArray[Any], lacks: NDArray[np.bool_]) -> NDArray[Any]:
         if not (counts == np.rint(counts)).all() or np.abs(counts).max() > 2**53:
             return counts
         values = counts
-    return values if values.dtype == np.int32 else values.astype(np.int64)
+    return values if values.dtype == np.int32 else values.astype(np.int64, copy=False)
 
 
 def _odd(values: NDArray[Any]) -> list[float]:
