@@ -14,6 +14,7 @@ MODULES = (
     "counts",
     "translation",
     "summarization",
+    "speech",
     "alignment",
     "constituency",
     "dependency",
