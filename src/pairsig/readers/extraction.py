@@ -182,6 +182,11 @@ class References:
             counts = metric.statistics(segments, reference, **options)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+        if note is not None and (empty := [place for place, text in enumerate(segments) if self._lacks(text, place)]):
+            note(
+                f"{path}: warning: {len(empty):,} of {len(segments):,} outputs are empty, the first in line "
+                f"{empty[0] + 1:,}; they count as outputs without words"
+            )
         if note is not None and isinstance(counts, NotedCounts):
             for sentence in counts.notes:
                 note(f"{system}: {sentence}")
@@ -254,6 +259,10 @@ class References:
                 f"same ids in both, each once{'; only one has ' * bool(alone)}{listed(alone)}"
             )
         return [segments[places[name]] for name in order]
+
+    def _lacks(self, text: Any, place: int) -> bool:
+        """Whether an output is empty where a reference is not."""
+        return isinstance(text, str) and not text.strip() and any(gold[place].strip() for gold in self.golds.values())
 
     def _check_texts(self, name: str, segments: Sequence[Any], reference: Sequence[Any]) -> None:
         """Ask about texts that look like markup."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.core.influence import ROUNDING
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.io.results import OneRow
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 ENOUGH = 10
 """If the systems differ on fewer units than this, the studentized interval is too narrow."""
-
-_ROUNDING = 2.0**-46
-"""Influences below this, relative to n − 1 times the scores, are rounding errors of 64 units in the last place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +288,7 @@ def _error(without: NDArray[np.float64], largest_score: Any, metric: Metric) -> 
             "interval needs"
         )
     influence = (n - 1) * (without.mean(axis=-1, keepdims=True) - without)
-    influence[np.abs(influence) <= _ROUNDING * (n - 1) * np.asarray(largest_score)[..., None]] = 0.0
+    influence[np.abs(influence) <= ROUNDING * (n - 1) * np.asarray(largest_score)[..., None]] = 0.0
     largest = np.abs(influence).max(axis=-1)
     squares = (influence / np.where(largest > 0, largest, 1.0)[..., None]) ** 2
     variance = squares.sum(axis=-1) / (n * (n - 1))

@@ -19,6 +19,9 @@ from pairsig.readers.logs import items
 from pairsig.readers.logs.items import Item, Kind, counted, field_of, label, of_metadata, part_of, picked
 from pairsig.readers.system_counts import SystemCounts, TaskGroup
 
+_NAMED = re.compile(r"""(peft|delta|pretrained|model|model_version|model_name|model_id|path|engine)['"]?[=:]""")
+"""Arguments of a model from which lm_eval takes its name."""
+
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _OF_A_ROW = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash", "prompt_hash",
@@ -164,9 +167,13 @@ class _Task:
         self.metrics: dict[str, str] = {}
         self.lower_is_better: list[str] = []
         self.notes: list[str] = []
-        arguments = label(self.reported("config", kind=dict).get("model_args"))
+        config = self.reported("config", kind=dict)
+        arguments = label(config.get("model_args"))
         pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
-        self.model = model or self.reported("model_name", kind=str) or (pretrained[1] if pretrained else "")
+        reported = self.reported("model_name", kind=str)
+        if reported and not _NAMED.search(arguments) and isinstance(config.get("model"), str):
+            reported = config["model"]  # the name in the results is a random word then
+        self.model = model or reported or (pretrained[1] if pretrained else "")
         if not self.model:
             path = Path(source)  # lm_eval calls the folder like the model
             named_so = _SAMPLES.fullmatch(path.name.removesuffix(".gz"))
