@@ -206,7 +206,7 @@ def test_table_1_has_the_paper_and_ours_beside_what_is_expected(site, folder):
                     ).groups()
                     said = text_of(cell)
                     assert said.startswith(share)
-                    assert f"i.i.d. {expected.split(' (')[0] or '–'}" in said
+                    assert f"expected {expected.split(' (')[0] or '–'}" in said
                     assert not low_high or f"[{low_high.replace(' to ', ', ')}]" in said
                     address = f"share:{name}:{distance}:{row['p_range'].replace(' to ', '-')}"
                     assert (verdicts.get(address, "") if source is row else "") == "".join(
