@@ -27,7 +27,7 @@ DOCUMENTED := .venv/documented
 # pip, which every environment has, or the program UV, which installs the same files in a third of the time.
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
-.PHONY: help setup setup-retrain reproduce quick report figure retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
+.PHONY: help setup setup-retrain reproduce quick report figure retrain slurm test test-all test-packages test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -88,15 +88,15 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist lo
 test: $(READY)
 	$(PYTEST) -m "not slow"
 
-# With setup-retrain, also base models that are Python packages; with PAIRSIG_DATA_DIR, also the public corpora.
-test-all: $(READY)
-	$(PYTEST)
-
-# The tests that `make test` leaves out, or skips without setup-retrain, except systems that take long to train. These tests
+# With setup-retrain, also base models that are Python packages; with PAIRSIG_DATA_DIR, also the public corpora. Slow tests
 # share little, and some files take minutes, so idle processes take over tests from others. SMALL=yes repeats the long
 # simulations of error rates and coverage a quarter as often, with limits that allow for it.
-test-rest: $(READY)
-	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal -m "(slow or packages) and not rebuilt"
+test-all: $(READY)
+	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal -m "not rebuilt"
+
+# The base models that are Python packages, which `make test` skips without setup-retrain.
+test-packages: $(RETRAINABLE)
+	$(PYTEST) -m "packages and not slow and not rebuilt"
 
 # Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
 test-rebuilt: $(READY)

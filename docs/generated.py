@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from pairsig import cli, readers
-from pairsig.io import columns
+from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
 from pairsig.readers.system_counts import reader_of_counts
@@ -82,8 +82,8 @@ OTHERS = (
     (columns.METHODS, "`pairsig methods`, and `pairsig compare` where there are runs: one row per pair of methods"),
     (columns.RANKS, "`pairsig rank`: one row per system, the best first"),
     (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row per pair of systems, the most certain first"),
-    (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size"),
-    (columns.BASELINE, "`pairsig compare --format json`: one object per metric, system and test"),
+    (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size in `rows`"),
+    (columns.BASELINE, "`pairsig compare --format json`: one object per metric, system and test in `rows`"),
     (columns.FLIPS, "`--flips` of `pairsig compare` and `pairsig gate`: one row per segment that flipped"),
     (OVERLAPS, "`resources/overlaps.tsv`: one row per pair of systems on some translation datasets"),
 )
@@ -128,6 +128,8 @@ def metrics() -> str:
     rows = ["| `--metric` | | score | from |", "|---|---|---|---|"]
     for name, metric in METRICS.items():
         source = f"`{metric.reader}`" if metric.reader else f"columns {', '.join(metric.columns)}"
+        if metric.labels:
+            source = "labels (`--gold`)" if metric.labels == "by class" else f"{source}, or labels (`--gold`)"
         formula = metric.formula.replace("|", chr(92) + "|") + "; lower is better" * (not metric.higher_is_better)
         rows.append(f"| `{name}` | {metric_name(name)} | {formula} | {source} |")
     return "\n".join([*rows, ""])
@@ -140,24 +142,26 @@ def command_line() -> str:
     parts = ["# Command line", "", commands.parser.description or "", ""]
     parts += [*_options(commands.parser), ""]
     for name, parser in of_commands.choices.items():
-        summary, _, rest = (parser.description or "").partition("\n")
-        parts += [f"## pairsig {name}", "", summary, rest, "", "```text", _usage(parser), "```", ""]
+        about, _, example = (parser.description or "").partition(f"\n\n{console.EXAMPLE}\n")
+        summary, _, rest = about.partition("\n")
+        parts += [
+            f"## pairsig {name}",
+            "",
+            summary,
+            rest,
+            "",
+            "```text",
+            console.usage(parser).replace("%%", "%"),
+            "```",
+            "",
+        ]
         parts += [*_options(parser), ""]
         if parser.epilog:
-            about, _, example = parser.epilog.partition("example, in an empty folder:\n")
-            if about.strip():
-                parts += ["```text", about.rstrip(), "```", ""]
-            if example:
-                lines = "\n".join(line.removeprefix("  ") for line in example.rstrip().splitlines())
-                parts += ["For example, in an empty folder:", "", "```bash", lines, "```", ""]
+            parts += ["```text", parser.epilog.rstrip(), "```", ""]
+        if example:
+            lines = "\n".join(line.removeprefix("  ") for line in example.rstrip().splitlines())
+            parts += ["For example, in an empty folder:", "", "```bash", lines, "```", ""]
     return "\n".join(parts)
-
-
-def _usage(parser: argparse.ArgumentParser) -> str:
-    positional = [action for action in parser._actions if not action.option_strings]
-    required = [action for action in parser._actions if action.option_strings and action.required]
-    shown = [*(_called(action) for action in positional), *(_called(action) for action in required)]
-    return " ".join([parser.prog, *shown, "[options]"])
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:
@@ -166,21 +170,8 @@ def _options(parser: argparse.ArgumentParser) -> list[str]:
         if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
             continue
         text = (action.help or "").replace("|", r"\|").replace("<", r"\<").replace("%%", "%")
-        if action.choices and action.metavar is None:
-            text += f"{'; ' if text else ''}one of {', '.join(f'`{choice}`' for choice in action.choices)}"
-        rows.append(f"| `{_called(action).replace('|', chr(92) + '|')}` | {text} |")
+        rows.append(f"| `{console.called(action).replace('|', chr(92) + '|')}` | {text} |")
     return ["| argument | |", "|---|---|", *rows] if rows else []
-
-
-def _called(action: argparse.Action) -> str:
-    """An argument as a user writes it: `FILE …`, `--metric M`."""
-    value = action.metavar or (action.dest.upper() if not action.choices else "…")
-    value = " ".join(value) if isinstance(value, tuple) else str(value)
-    if action.nargs in ("+", "*"):
-        value += " …"
-    if not action.option_strings:
-        return value
-    return action.option_strings[-1] if action.nargs == 0 else f"{action.option_strings[-1]} {value}"
 
 
 def _picture(path: Path) -> None:

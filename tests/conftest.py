@@ -28,7 +28,7 @@ settings.load_profile("fuzz" if EXAMPLES else "same")
 
 
 FEWER = int(os.environ.get("FEWER", "1"))
-"""By which number the repetitions of every long simulation are divided in `make test-rest SMALL=yes`."""
+"""By which number the repetitions of every long simulation are divided in `make test-all SMALL=yes`."""
 
 
 def repetitions(number: int) -> int:

@@ -7,23 +7,16 @@
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
-__version__: str
-try:
-    __version__ = _version("pairsig")
-except PackageNotFoundError:  # `src` is on the path, as for jobs of the study under conda: what a build would be called
-    from pathlib import Path
-    from runpy import run_path
-
-    __version__ = run_path(str(Path(__file__).resolve().parents[2] / "hatch_version.py"))["__version__"]
-    del Path, run_path
+__version__ = "0.1.0"
+"""Commits between releases keep the version of the last one, because signatures of results contain it."""
 
 if TYPE_CHECKING:
     from pairsig.api import Comparison, compare
+    from pairsig.comparisons.gate import Gate, gate
     from pairsig.comparisons.methods import MethodComparison, compare_methods
+    from pairsig.comparisons.plans import Plan, plan
     from pairsig.comparisons.ranking import Ranking, rank
     from pairsig.comparisons.transfers import Transfer, transfer
     from pairsig.core.statistics import Statistics, collect, pool
@@ -42,7 +35,9 @@ if TYPE_CHECKING:
 # Imported when first used: the command line answers `--help` without waiting for numba.
 _NAMES = {
     "api": ("Comparison", "compare"),
+    "comparisons.gate": ("Gate", "gate"),
     "comparisons.methods": ("MethodComparison", "compare_methods"),
+    "comparisons.plans": ("Plan", "plan"),
     "comparisons.ranking": ("Ranking", "rank"),
     "comparisons.transfers": ("Transfer", "transfer"),
     "core.statistics": ("Statistics", "collect", "pool", "read_statistics", "write_statistics"),
@@ -59,11 +54,11 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Comparison", "ExactResult", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric", "Ranking",
-    "Ratio", "SequentialResult", "Statistics", "TestResult", "Transfer", "__version__", "bootstrap_test", "collect",
-    "compare", "compare_methods", "difference_interval", "exact_bootstrap_test", "exact_test",
-    "extract", "margin_test", "metric_names", "pool", "randomization_test", "rank", "read", "read_statistics",
-    "sequential_test", "transfer", "write_statistics",
+    "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric",
+    "Plan", "Ranking", "Ratio", "SequentialResult", "Statistics", "TestResult", "Transfer", "__version__",
+    "bootstrap_test", "collect", "compare", "compare_methods", "difference_interval", "exact_bootstrap_test",
+    "exact_test", "extract", "gate", "margin_test", "metric_names", "plan", "pool", "randomization_test", "rank",
+    "read", "read_statistics", "sequential_test", "transfer", "write_statistics",
 ]  # fmt: skip
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig import report
 from pairsig.comparisons import all_pairs, inputs, methods
@@ -24,7 +27,7 @@ from pairsig.comparisons.baseline import (
     unused,
 )
 from pairsig.core import definitions
-from pairsig.core.engine import Resampling, seed_of
+from pairsig.core.engine import Resampling, Seed, seed_of
 from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
@@ -32,13 +35,16 @@ from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.rendering import render
 from pairsig.io.results import TableResult
-from pairsig.io.tables import Row, as_json, records
+from pairsig.io.tables import Row, records
 from pairsig.metrics import Metric
-from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, size, verdict
+from pairsig.report.sentences import ALPHA, adjusted_by_holm, as_gains, digits, size, verdict
 from pairsig.stats import intervals, kernels, studentized
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.results import ConfidenceInterval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = (
     "metric", "system_a", "system_b", "score_a", "score_b", "difference", "ci_low", "ci_high", "better", "test",
@@ -152,7 +158,8 @@ class Comparison(TableResult):
         chosen = self.statistics.select(systems=names)
         documents = chosen.documents if self.unit == "document" else None
         pair = Pair(self.metric, chosen.of(self.metric), documents)
-        return _interval(pair, confidence_level, self.difference, self.pvalue, self.signature, self._resampling)
+        whole, test = intervals.signed(pair, confidence_level), definitions.from_signature(self.signature)
+        return _interval(whole, lambda: pair, self.difference, self.pvalue, test, self._resampling)
 
     def __str__(self) -> str:
         family = {"method": "", "alternative": "two-sided"}
@@ -171,9 +178,14 @@ class Comparison(TableResult):
         rows = [row | {"pvalue": shown_p(row)} for row in records(self._rows)]
         return render(rows, [BASELINE[name] for name in COLUMNS if name != "signature"], "html", notes=self.notes)
 
-    def to_json(self) -> str:
-        """Return the rows as a JSON list of objects, with all digits."""
-        return as_json(self._rows[list(COLUMNS)])
+    def to_frame(self) -> pd.DataFrame:
+        """Return `table` as a pandas data frame."""
+        return self._rows[list(COLUMNS)].copy()
+
+    def _figure(self) -> Figure:
+        """Each difference with its null distribution, and by domain: the figure of `pairsig compare --plot`."""
+        report.check_drawn(len(self._rows))
+        return report.drawn(self._evidence())
 
     def to_html(self, path: str | Path) -> None:
         """Write the report that `pairsig compare --html` writes: the first system and every other, or the baseline.
@@ -183,6 +195,10 @@ class Comparison(TableResult):
         path
             File to write, such as "report.html".
         """
+        report.write(self._evidence(), path)
+
+    def _evidence(self) -> list[report.Evidence]:
+        """What a report shows."""
         if any(self.statistics.runs):
             rows = self._of_methods(self._baseline)
             if self._baseline is None:
@@ -202,7 +218,7 @@ class Comparison(TableResult):
                 unit=self.unit,
             )
             found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
-        report.write(list(found), path)
+        return list(found)
 
     def _of_methods(self, baseline: str | None, confidence_level: float = 0.95) -> pd.DataFrame:
         """The table of `compare_methods` for systems with several runs."""
@@ -234,6 +250,9 @@ def _sentence(row: Row, decides: float, holm: str) -> str:
     adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
     about += [f"{test} test, {equation(shown_p(row))}{adjusted}", f"{runs}{n}"]
     gain = f"{row['gain']:.{places}f} points of {row['metric']}"
+    direction = definitions.from_signature(row["signature"]).alternative if row["signature"] else ""
+    if direction in ("greater", "less") and decides >= ALPHA:
+        return f"the score of {a} is not significantly {direction} than that of {b} ({', '.join(about)})"
     return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
 
 
@@ -243,16 +262,23 @@ def _signed(found: pd.DataFrame) -> pd.DataFrame:
     return methods.signed(found).rename(columns=names)
 
 
+def _pair(metric: Metric, counts: NDArray[Any], both: list[int], documents: NDArray[np.str_] | None) -> Pair:
+    return Pair(metric, counts[both], documents)
+
+
 def _interval(
-    pair: Pair, level: float, difference: float, pvalue: float, signature: str, resampling: Resampling
+    whole: intervals.Interval,
+    pair: Callable[[], Pair],
+    difference: float,
+    pvalue: float,
+    test: definitions.Test,
+    resampling: Resampling,
 ) -> ConfidenceInterval:
-    """The interval of score(a) − score(b); that of a two-sided test agrees with it."""
-    test = definitions.from_signature(signature)
+    """The interval of score(a) − score(b), from that of `difference_interval`; it agrees with a two-sided test."""
     if test.statistic and not test.exact:  # which has an interval of its own
-        return kernels.run(pair, test, resampling).confidence_interval(level)
-    found = intervals.signed(pair, level)
-    found = intervals.agreeing(found, difference, pvalue) if test.two_sided else found
-    return ConfidenceInterval(found.low, found.high)
+        return kernels.run(pair(), test, resampling).confidence_interval(whole.confidence_level)
+    agreed = intervals.agreeing(whole, difference, pvalue) if test.two_sided else whole
+    return ConfidenceInterval(agreed.low, agreed.high)
 
 
 def compare(
@@ -264,7 +290,7 @@ def compare(
     method: str | None = None,
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     unit: Unit = "segment",
     design: methods.Design | None = None,
     threads: int | None = None,
@@ -292,11 +318,12 @@ def compare(
         Name of the system that every other is compared to; it is system B of each pair. Default: all pairs.
     method, alternative
         Of the test, see `bootstrap_test`. "two-sided", or "observed" for one-sided tests in the direction of the
-        better system of each pair.
+        better system of each pair. With two systems, or a `baseline`, also "greater" or "less": whether the score of A
+        is greater or less than that of B.
     n_resamples
         Number of resamples or shuffles, where the test draws any.
     rng
-        Seed of the random numbers, or a numpy Generator from which one is drawn.
+        Seed of the random numbers: a whole number, or anything else that `numpy.random.default_rng` takes.
     unit
         "document" to swap or draw whole documents instead of segments.
     design
@@ -395,11 +422,17 @@ def _pairs(
     baseline: str | None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """One row per pair of outputs, and the notes about them."""
+    directed = alternative in ("greater", "less")
+    if directed and baseline is None and len(statistics.systems) > 2:
+        raise InputError(
+            f"found the alternative {alternative!r} for {len(statistics.systems)} systems, expected two systems, or a "
+            "baseline: which score should be greater?"
+        )
     rows = all_pairs.compare(
         statistics,
         test or definitions.DEFAULT_TEST,
         method=method,
-        alternative=alternative,
+        alternative="two-sided" if directed else alternative,
         metric=metric,
         n_resamples=resampling.n_resamples,
         rng=resampling.seed,
@@ -418,19 +451,56 @@ def _pairs(
         one, other = rows[f"{what}_a"], rows[f"{what}_b"]
         rows = rows.assign(**{f"{what}_a": one.where(~turned, other), f"{what}_b": other.where(~turned, one)})
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
+    if directed:
+        rows = _one_sided(rows, metric, counts, place, documents, alternative, resampling)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
+    items = intervals.Items.of(counts, metric)
+    in_documents = unit == "segment" and bool(statistics.unused_documents())
     notes, ends, alone = [], [], []
     columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
     for a, b, difference, p, signature in rows[columns].itertuples(index=False):
-        pair = Pair(metric, counts[[place[a], place[b]]], documents)
-        interval = _interval(pair, 0.95, difference, p, signature, resampling)
+        run = definitions.from_signature(signature)
+        pair = cache(partial(_pair, metric, counts, [place[a], place[b]], documents))
+        if items is None or unit == "document":
+            whole = intervals.signed(pair())
+        else:  # which needs no more of a pair than how many items each system passes alone
+            whole = items.interval(place[a], place[b], unit)
+        interval = _interval(whole, pair, difference, p, run, resampling)
         ends.append((interval.low, interval.high))
-        alone.append(intervals.right_alone(pair) or (math.nan, math.nan))
-        swaps = studentized.warning(pair, definitions.from_signature(signature))
-        about = (unused(pair, statistics.documents), intervals.signed(pair).doubt, swaps)
+        if items is None:
+            alone.append(intervals.right_alone(pair()) or (math.nan, math.nan))
+        else:
+            alone.append(items.better(place[a], place[b]))
+        about = (
+            unused(pair(), statistics.documents) if in_documents else "",
+            whole.doubt,
+            studentized.warning(pair(), run) if items is None else "",
+        )
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows[["ci_low", "ci_high"]] = ends
     rows[["only_a", "only_b"]] = alone
     warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
     return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
+
+
+def _one_sided(
+    rows: pd.DataFrame,
+    metric: Metric,
+    counts: Any,
+    place: dict[str, int],
+    documents: Any,
+    alternative: str,
+    resampling: Resampling,
+) -> pd.DataFrame:
+    """The rows with the p-values of a direction that was fixed in advance, from A to B."""
+    cells: dict[str, list[Any]] = {
+        name: [] for name in ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
+    }
+    for a, b, signature in rows[["system_a", "system_b", "signature"]].itertuples(index=False):
+        two_sided = definitions.from_signature(signature)
+        test = definitions.find(two_sided.name, two_sided.method or None, alternative)
+        result = kernels.run(Pair(metric, counts[[place[a], place[b]]], documents), test, resampling)
+        for name, column in cells.items():
+            column.append(getattr(result, name, result.pvalue))
+    return rows.assign(**cells)

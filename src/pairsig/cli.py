@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pairsig import readers
 from pairsig.core import definitions
 from pairsig.io import console
-from pairsig.io.choices import choose, once, options_of, sort_options, spelled
-from pairsig.io.errors import InputError, Question, listed
+from pairsig.io.choices import choose, options_of, sort_options
+from pairsig.io.errors import SHORT, InputError, Question, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,20 +25,9 @@ if TYPE_CHECKING:
     from pairsig.io.memory import Memory
     from pairsig.io.tables import Row
     from pairsig.metrics import Metric
-    from pairsig.planning.sample_size import Spread
     from pairsig.readers.table import Roles
     from pairsig.report import Evidence
 
-_ALTERNATIVES = """\
---alternative: two-sided (default); greater or less, if the score of the first system is expected to be greater or
-  less, which must be decided in advance; observed: one-sided in the direction of the better system.
-"""
-_MARGIN = """\
---margin M adds the test margin. Let Δ be by how much A is truly better than B, δ the same on the test set (negative if
-A is worse), and s the standard error of δ:
-  a-not-worse  p = P(Tν >= (M + δ) / s): Δ > −M    b-not-worse  p = P(Tν >= (M − δ) / s): Δ < M
-  equivalence  the larger of the two: |Δ| < M (TOST). For pass/fail items all three are exact.
-"""
 _GATE = """\
 Each score of the candidate is checked against the baseline (with several tasks: TASK/METRIC):
   0  passed: every score is shown to be not worse by its margin or more
@@ -105,74 +94,90 @@ pairsig transfer one.tsv two.tsv""",
 }
 
 
-_DRAWN_OR_SWAPPED = "unit that is drawn or swapped"
+_DRAWN_OR_SWAPPED = "what is drawn or swapped: segment (default) or document"
 _TRAINING_SD = "standard deviation of a score between trainings, in points; one run per system is enough then"
-_RUNS = "instead of FILE: the runs of one system; repeat it for each system"
-_FLIPS = "also write a table of the items that only one system passes, or that change most, with their text if known"
+_RUNS = "the runs of one system; repeat it for each system"
+FORMULAS = """\
+documentation: docs/p-values.md (formulas and error rates of all tests),
+docs/formats.md (formats and columns), `pairsig metrics` (metrics)
+"""
+_FLIPS = "also write the items that only one system passes"
 _ROLES: dict[str, dict[str, Any]] = {
-    "item": {"metavar": "COL[,COL]", "help": "column with the item, or several that identify it together"},
+    "item": {"metavar": "COL[,COL]", "help": "column with the item, or several that identify it"},
     "system": {"metavar": "COL", "help": "column with the system"},
-    "systems": {"metavar": "COL,COL", "help": "columns that have the scores (with --gold: answers) of one system each"},
-    "run": {"metavar": "COL", "help": "column with the run: a training, or one of several answers"},
-    "score": {"metavar": "COL[,COL]", "help": "columns of scores"},
+    "systems": {"metavar": "COL,COL", "help": "columns with the scores or answers of a system"},
+    "run": {"metavar": "COL", "help": "column with the run: a training or a sample"},
+    "score": {"metavar": "COL[,COL]", "help": "columns with scores"},
     "gold": {"metavar": "COL", "help": "column with the right answer"},
     "prediction": {"metavar": "COL", "help": "column with the answer of the system, for --gold"},
     "document": {"metavar": "COL", "help": "column with the document"},
     "domain": {"metavar": "COL", "help": "column with the domain"},
     "lower-is-better": {"action": "store_true", "default": None, "help": "the scores are errors or costs"},
-    "higher-is-better": {
-        "action": "store_false",
-        "dest": "lower_is_better",
-        "help": "the scores are no errors (default: assumed)",
-    },
+    "higher-is-better": {"action": "store_false", "dest": "lower_is_better", "help": "the default, without a note"},
     "true": {"metavar": "WORD[,WORD]", "help": "words that count as 1; all others count as 0"},
     "missing-value": {"metavar": "N[,N]", "help": "numbers that stand for a missing score, such as -1"},
     "any-value": {"action": "store_true", "help": "accept values that look like codes or totals as scores"},
-    "sep": {"metavar": "CHAR", "help": "separator of the columns; default: comma, tab in .tsv"},
-    "sheet": {"metavar": "NAME", "help": "sheet of a workbook; default: the first"},
-    "column": {"metavar": "NAME", "help": "column or field with the texts, for outputs in tables or JSON Lines"},
+    "sep": {"metavar": "CHAR", "help": "separator of columns"},
+    "sheet": {"metavar": "NAME", "help": "sheet of a workbook"},
+    "column": {"metavar": "NAME", "help": "column or field with the texts"},
     "num-refs": {"type": console.whole, "default": 1, "metavar": "N", "help": "references per line, with tabs"},
-    "text-as-is": {"action": "store_true", "help": "count texts that look like markup as they are"},
+    "text-as-is": {"action": "store_true", "help": "count markup as text"},
     "even-so": {"action": "store_true", "help": "compare logs of other versions, data, prompts or shots"},
 }
 """Options that declare what is in a table; see `pairsig.read`."""
 
-_OF_FILES = ("metric", "reader", "reference", "option", "documents", "missing")
+_RARE = (
+    "higher-is-better", "true", "missing-value", "any-value", "sep", "sheet", "column", "num-refs", "text-as-is",
+    "even-so", "option", "documents",
+)  # fmt: skip
+"""Options of input that few need."""
+
+_OF_FILES = ("metric", "reference", "reader", "missing", "option", "documents")
 """The other options that say what is in files."""
 
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
-    "alternative": {"default": "two-sided", "help": "two-sided (default) or observed; see below"},
-    "design": {"choices": ("crossed", "nested")},
-    "documents": {"help": "file of `domain<TAB>document` lines, one per segment"},
+    "alternative": {"default": "two-sided", "help": "two-sided (default) or observed"},
+    "design": {"choices": ("crossed", "nested"), "metavar": "D"},
+    "documents": {"metavar": "FILE", "help": "file of `domain<TAB>document` lines, one per segment"},
     "family": {"metavar": "FAMILY", "default": ""},
     "flips": {"type": console.table, "metavar": "FILE", "help": _FLIPS},
     "format": {"default": "table"},
+    "estimator": {
+        "choices": ("near-exact", "plain"),
+        "default": "near-exact",
+        "metavar": "E",
+        "help": "of randomization: near-exact (default) or plain, a share of shuffles",
+    },
     "memory": {"type": console.size, "metavar": "SIZE"},
     "method": {"help": definitions.described_methods()},
     "metric": {"default": "", "metavar": "M[,M…]"},
     "missing": {"choices": ("wrong", "drop"), "help": "items without a score for every system"},
     "n-resamples": {"type": console.whole, "default": 100_000, "metavar": "B", "help": "default: 100,000"},
     "name": {"action": "append", "default": [], "metavar": "OLD=NEW", "help": "rename a system"},
-    "option": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "for the reader or the metric"},
+    "option": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "option of the reader or the metric"},
     "output": {"type": console.table, "required": True},
     "plot": {"type": console.picture, "metavar": "FILE"},
-    "reader": {"help": "format of the files, if they do not say it themselves; see `pairsig compare --help`"},
-    "reference": {"nargs": "+", "default": [], "help": "reference files, for outputs"},
+    "reader": {"metavar": "NAME", "help": "format of the files, if they do not show it"},
+    "reference": {"nargs": "+", "default": [], "metavar": "FILE", "help": "reference files, for outputs"},
     "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": _RUNS},
-    "seed": {"type": console.whole, "default": 2012, "help": "default: 2012"},
+    "seed": {"type": console.whole, "default": 2012, "metavar": "N", "help": "default: 2012"},
     "test": {"default": "randomization"},
-    "threads": {"type": console.whole, "help": "default: all cores; only changes time"},
+    "threads": {"type": console.whole, "metavar": "N", "help": "default: all cores; only changes time"},
     "training-sd": {"type": float, "metavar": "SD", "help": _TRAINING_SD},
-    "unit": {"choices": ("segment", "document"), "default": "segment", "help": _DRAWN_OR_SWAPPED},
+    "unit": {"choices": ("segment", "document"), "metavar": "UNIT", "default": "segment", "help": _DRAWN_OR_SWAPPED},
 }
 """Options of several commands."""
 
 
-def _add(parser: argparse.ArgumentParser, *names: str, **own: Any) -> None:
-    """Add options of several commands; `own` overrides their declaration."""
+_RESULT = {"type": console.result, "required": False, "metavar": "FILE",
+           "help": "write the result instead of printing it: .json, .csv, .tsv, .parquet, .md, .tex"}  # fmt: skip
+
+
+def _add(parser: argparse._ActionsContainer, *names: str, **declaration: Any) -> None:
+    """Add options of several commands; `declaration` overrides what they share."""
     for name in names:
-        parser.add_argument(f"--{name}", **(_SHARED[name] | own))
+        parser.add_argument(*filter(None, [SHORT.get(name)]), f"--{name}", **(_SHARED[name] | declaration))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -187,23 +192,9 @@ def _readers() -> str:
     """What `--reader` accepts."""
     return f"""\
 --reader
-  for outputs, with --reference: {", ".join(readers.OUTPUTS)}
-  for scores: {", ".join(readers.TABLES)}
-  for counts: {", ".join(readers.COUNTS)}
-  for logs (files or folders): {", ".join(readers.LOGS)}
-"""
-
-
-def _metric_names() -> str:
-    """What `--metric` accepts; importing the metrics takes longer than all other help."""
-    from textwrap import fill
-
-    from pairsig.metrics.registry import METRICS
-
-    return f"""\
---metric
-{fill(", ".join(METRICS), 118, initial_indent="  ", subsequent_indent="  ")}
-  or the name of a score in the files; upper and lower case are the same; `pairsig metrics` describes them
+  outputs, with --reference: {", ".join(readers.OUTPUTS)}
+  scores: {", ".join(readers.TABLES)}; counts: {", ".join(readers.COUNTS)}
+  logs: {", ".join(readers.LOGS)}
 """
 
 
@@ -214,40 +205,48 @@ def _commands() -> console.Commands:
     commands.complete()
 
     commands.group("compare systems, from their files to a result")
-    p = commands.add(_compare, lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names())
-    files = "the first system is compared with every other: A − B is its score minus theirs"
-    p.add_argument("files", nargs="*", metavar="FILE", help=files)
-    baseline = "compare every other system with this one instead: A − B is their score minus that of NAME"
-    p.add_argument("--baseline", metavar="NAME", help=baseline)
-    _add(p, "runs")
+    p = commands.add(_compare, f"{_readers()}\n{FORMULAS}")
+    group = p.group("input", "what is in the files; columns with standard names need no option")
+    group.add_argument("files", nargs="*", metavar="FILE", help="A, then each B; A − B is the difference of scores")
+    group.add_argument("--baseline", metavar="NAME", help="B is this system, and A every other one")
+    _add(group, "runs", help="instead of FILE: the runs of a system, each time")
     counts = "instead of FILE: how many items both systems, only A, only B and neither of them get right"
-    p.add_argument("--counts", nargs=4, type=console.whole, metavar=("BOTH", "A", "B", "NEITHER"), help=counts)
-    design = "crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew"
-    _add(p, "design", help=design)
-    _add(p, "training-sd")
-    cost = "cost of a segment relative to one answer, to print the cheapest number of answers per segment (nested runs)"
-    p.add_argument("--item-cost", type=float, metavar="R", help=cost)
-    _add_input(p, "default: every metric found in the files; see below")
-    test = f"{', '.join(definitions.names())}; default: exact where it exists, else randomization"
-    p.add_argument("--test", default="", metavar="T[,T…]", help=test)
-    p.add_argument("--all-tests", action="store_true", help="run every test, and the bootstraps with both methods")
-    p.add_argument("--details", action="store_true", help="show all notes, not only the most important ones")
-    p.add_argument("--method", default="", metavar="M[,M…]", help=definitions.described_methods())
-    p.add_argument("--alternative", default="", metavar="A[,A…]", help="default: two-sided; see below")
-    _add(p, "n-resamples", "seed", "unit")
+    p.group(console.MORE).add_argument(
+        "--counts", nargs=4, type=console.whole, metavar=("BOTH", "A", "B", "NEITHER"), help=counts
+    )
+    metric = "default: all in the files (of a table: --score)"
+    _add_input(p, metric)
+    group = p.group("test")
+    test = ", ".join(definitions.names())
+    group.add_argument("--test", default="", metavar="T[,T…]", help=test)
+    group.add_argument("--method", default="", metavar="M[,M…]", help="studentized; shifted or percentile (bootstraps)")
+    alternative = "two-sided (default), greater, less, observed"
+    group.add_argument("--alternative", default="", metavar="A[,A…]", help=alternative)
+    group.add_argument("--all-tests", action="store_true", help="run every test")
+    margin = "also test equality up to M, such as 1%%"
+    group.add_argument("--margin", metavar="M", help=margin)
+    _add(group, "unit", help="segment (default) or document")
+    _add(group, "n-resamples", "seed")
+    group = p.group("output")
+    formats = ("table", "sentence", "json", "csv", "markdown", "latex")
+    _add(group, "format", choices=formats, metavar="F", help=f"{', '.join(formats)}")
+    _add(group, "output", **_RESULT | {"help": "write it to .json, .csv, .md or .tex instead"})
+    group.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
+    _add(group, "plot", help="also plot the differences: .svg, .pdf, .png")
+    _add(group, "flips")
+    group.add_argument("--details", action="store_true", help="show all notes")
+    _add(group, "name")
+    group = p.group(console.MORE)
+    _add(group, "estimator")
     stop = "stop sampling once p is clearly above or below ALPHA"
-    p.add_argument("--stop-at", type=float, metavar="ALPHA", help=stop)
-    p.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision; default: 0.99")
-    margin = "also test whether they are equal up to M, in the unit of the scores or as a percentage; see below"
-    p.add_argument("--margin", metavar="M", help=margin)
-    _add(p, "name")
-    _add(p, "family", help="also predict who wins on another test set of this family, such as wmt-domains")
-    _add(p, "threads")
-    formats = ("table", "sentence", "json", "markdown", "latex")
-    _add(p, "format", choices=formats, help="sentence: for a paper; default: table")
-    p.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
-    _add(p, "flips")
-    _add(p, "plot", help="also plot each difference with its null distribution: .svg, .pdf, .png")
+    group.add_argument("--stop-at", type=float, metavar="ALPHA", help=stop)
+    group.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision")
+    _add(group, "family", help="predict who wins on another test set of this family, such as wmt-domains")
+    _add(group, "design", help="crossed (default): a run is a training; nested: every segment is sampled anew")
+    _add(group, "training-sd", help="standard deviation between trainings, in points")
+    cost = "cost of a segment relative to an answer, for nested runs"
+    group.add_argument("--item-cost", type=float, metavar="R", help=cost)
+    _add(group, "threads")
 
     p = commands.add(_gate, _GATE)
     p.add_argument("files", nargs="*", metavar="FILE", help="the baseline, then the candidate")
@@ -271,7 +270,8 @@ def _commands() -> console.Commands:
     _add(p, "unit", help="unit that is swapped")
     _add(p, "name", "threads")
     _add(p, "memory", help="memory limit of the process; default: half of what is free")
-    _add(p, "format", choices=("table", "markdown", "latex", "html", "json"))
+    _add(p, "format", choices=("table", "markdown", "latex", "html", "json", "csv"))
+    _add(p, "output", **_RESULT)
     p.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
     _add(p, "plot", help="also plot the ranks: .svg, .pdf, .png")
 
@@ -279,7 +279,7 @@ def _commands() -> console.Commands:
     pilot = "files of two systems, as for test, or a file of statistics"
     p.add_argument("files", nargs="*", metavar="FILE", help=pilot)
     _add_input(p, "required if the pilot has several, and without a pilot")
-    p.add_argument("--between", nargs=2, metavar=("A", "B"), help="names of two systems of the pilot")
+    p.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
     p.add_argument("--gain", default="", metavar="G[,G…]", help="find the segments to detect G: 2 points or 2%%")
     p.add_argument("--margin", default="", metavar="M[,M…]", help="find the segments to show equivalence up to M")
     segments = "find the gain that N segments detect"
@@ -291,13 +291,14 @@ def _commands() -> console.Commands:
     _add(p, "alternative", help="default: two-sided")
     _add(p, "unit", help="unit of the pilot")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
-    correlation = "without a pilot: correlation of the systems, as in the table of compare"
+    correlation = "without a pilot: correlation of the systems, as in the table of all-pairs"
     p.add_argument("--correlation", type=float, help=correlation)
     effect = "without a pilot: design effect of documents; default: 1"
     p.add_argument("--design-effect", type=float, default=1.0, help=effect)
     p.add_argument("--runs", type=console.whole, metavar="K", help="runs of each method; with --training-sd")
     p.add_argument("--training-sd", metavar="SD", help="standard deviation of a score between runs, in points")
-    _add(p, "format", choices=("table", "json", "markdown", "latex"))
+    _add(p, "format", choices=("table", "markdown", "latex", "json", "csv"))
+    _add(p, "output", **_RESULT)
 
     commands.add(_metrics)
 
@@ -309,7 +310,8 @@ def _commands() -> console.Commands:
     _add(p, "training-sd")
     _add(p, "unit", help="unit that is drawn")
     _add(p, "n-resamples", default=0, help="resamples of the bootstrap; default: none")
-    _add(p, "seed", "threads", "output")
+    _add(p, "seed", "threads")
+    _add(p, "output", **_RESULT | {"required": True})
 
     p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of all pairs, one per test set")
@@ -317,7 +319,8 @@ def _commands() -> console.Commands:
     heterogeneity = "heterogeneity known from other test sets, in points"
     p.add_argument("--heterogeneity", type=float, metavar="TAU", help=heterogeneity)
     _add(p, "family", help="use the heterogeneity of this family of test sets: wmt-domains, …")
-    _add(p, "output", required=False, help="write the table instead of printing it")
+    _add(p, "format", choices=("table", "markdown", "latex", "html", "json", "csv"))
+    _add(p, "output", **_RESULT)
 
     commands.group("stages of a workflow: files of counts, then tables of all pairs")
     p = commands.add(_extract)
@@ -354,7 +357,7 @@ def _commands() -> console.Commands:
     p.add_argument("--dataset", required=True)
     _add(p, "output")
 
-    p = commands.add(_all_pairs, test_help())
+    p = commands.add(_all_pairs, FORMULAS)
     _add_files(p)
     add_test_options(p)
     _add(p, "output")
@@ -365,31 +368,28 @@ def _commands() -> console.Commands:
     return commands
 
 
-def _add_files(parser: argparse.ArgumentParser) -> None:
+def _add_files(parser: console.Parser) -> None:
     """Add the files of systems, and how they are read."""
     files = "one per system, or one of all systems: a table, a log or statistics"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
     _add_input(parser, "required if the files have several")
 
 
-def _add_input(parser: argparse.ArgumentParser, metric: str) -> None:
+def _add_input(parser: console.Parser, metric: str) -> None:
     """Add the options that say what is in the files; `metric` is the help of `--metric`."""
-    group = parser.add_argument_group("input", "what is in the files; columns with standard names need no option")
-    for name, declaration in _ROLES.items():
-        group.add_argument(f"--{name}", **declaration)
-    for name in _OF_FILES:
-        group.add_argument(f"--{name}", **_SHARED[name] | ({"help": metric} if name == "metric" else {}))
+    parser.group("input", "what is in the files; columns with standard names need no option")
+    for name in (*_OF_FILES[:3], *_ROLES, *_OF_FILES[3:]):
+        group = parser.group(console.MORE if name in _RARE else "input")
+        if name in _ROLES:
+            group.add_argument(f"--{name}", **_ROLES[name])
+        else:
+            _add(group, name, **({"help": metric} if name == "metric" else {}))
 
 
-def test_help() -> str:
-    """End of the help of testing commands: the formulas of all tests, and their error rates."""
-    return definitions.formulas() + definitions.ERROR_RATES
-
-
-def add_test_options(parser: argparse.ArgumentParser) -> None:
+def add_test_options(parser: argparse._ActionsContainer) -> None:
     """Add the options of commands that test all pairs."""
-    _add(parser, "test", help=f"{', '.join(definitions.names())}; default: randomization; see below")
-    _add(parser, "method", "alternative")
+    _add(parser, "test", help=f"{', '.join(definitions.names())}; default: randomization")
+    _add(parser, "method", "alternative", "estimator")
     parser.add_argument("--or-draw", action="store_true", help="use the Monte Carlo test if there is no exact test")
     _add(parser, "n-resamples", default=1_000_000, help="default: 1,000,000")
     _add(parser, "seed", "unit", "threads")
@@ -488,9 +488,11 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
     whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
     whole["n_compared"] = len(whole)
     if arguments.format == "sentence":
-        print(sentences.of_methods(whole, len(set(data[0].documents)) if arguments.unit == "document" else 0))
+        n_documents = len(set(data[0].documents)) if arguments.unit == "document" else 0
+        console.note(*methods.caveats(whole), always=True)
+        _show(arguments, whole, lambda _: sentences.of_methods(whole, n_documents))
     else:
-        print(methods.render(whole, arguments.format, arguments.item_cost))
+        _show(arguments, whole, lambda form: methods.render(whole, form, arguments.item_cost))
 
     def evidence() -> Iterator[Evidence]:
         from pairsig import report
@@ -515,7 +517,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         ways = ways or list(dict.fromkeys(test.method for test in definitions.TESTS))
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
-    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, estimator=arguments.estimator)
     found: list[list[Row]] = []
     notes = _notes(data)
     for systems in data:
@@ -542,10 +544,10 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         from pairsig.report import sentences
 
         about = baseline.footnotes(sentences.rows_reported(whole))
-        console.note(*(about if details else baseline.most_important(about)))
-        print(sentences.of_systems(whole))
+        console.note(*about, always=True)
+        _show(arguments, whole, lambda _: sentences.of_systems(whole))
     else:
-        print(baseline.render(whole, arguments.format, details=details))
+        _show(arguments, whole, lambda form: baseline.render(whole, form, details=details))
 
     def evidence() -> Iterator[Evidence]:
         from pairsig import report
@@ -570,6 +572,20 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         tables.write(found, arguments.flips)
 
 
+def _show(arguments: argparse.Namespace, table: pd.DataFrame | Sequence[Row], render: Callable[[str], str]) -> None:
+    """Print a result in the format of `--format`, or write it in that of the suffix of `--output`."""
+    from pairsig.io import tables
+
+    path: Path | None = arguments.output
+    form = {".json": "json", ".md": "markdown", ".tex": "latex"}.get(path.suffix, "") if path else arguments.format
+    if path is None:
+        print(tables.as_csv(table).rstrip("\n") if form == "csv" else render(form))
+    elif form:
+        tables.write_text(f"{render(form)}\n", path)
+    else:
+        tables.write(tables.flat(table), path)
+
+
 def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
     """The metrics that a warning is about, if other metrics have separate statistics."""
     return f" in {listed(metric.name for metric in systems.metrics)}" if len(data) > 1 else ""
@@ -578,18 +594,16 @@ def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
 def _gate(arguments: argparse.Namespace) -> int:
     """Check a candidate for a release: exit status 0 if it is not worse by a margin, 1 if it is worse, 3 if unknown."""
     from pairsig.comparisons import gate
-    from pairsig.core.engine import Resampling
     from pairsig.io.tables import write_text
 
     data = _read_all(arguments)
-    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
-    how = _settings(arguments, "alpha", "unit", "design", "training_sd")
+    how = _settings(arguments, "alpha", "unit", "design", "training_sd", "n_resamples", "rng", "threads")
     with console.progress("test") as progress:
-        found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
+        found = gate.gate(data, arguments.margin, progress=progress, **how)
     console.note(*_notes(data), *found.notes())
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:
-        write_text(f"{found.json()}\n", arguments.output)
+        write_text(f"{found.to_json()}\n", arguments.output)
     print(gate.FORMATS[arguments.format](found))
     return found.status
 
@@ -607,91 +621,48 @@ def _rank(arguments: argparse.Namespace) -> None:
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranking.rank(data, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
     console.note(*ranked.notes)
-    print(ranking.render(ranked, arguments.format))
+    _show(arguments, ranked._rows, lambda form: ranking.render(ranked, form))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
     if arguments.plot:
-        ranking.draw(ranked, arguments.plot)
+        ranked.plot(arguments.plot)
 
 
 def _plan(arguments: argparse.Namespace) -> None:
     """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
+    from pairsig.comparisons import plans
     from pairsig.planning import sample_size
 
-    if (arguments.runs is None) != (arguments.training_sd is None):
-        raise InputError("found only one of --runs and --training-sd, expected both or neither")
     sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
     if len(sizes) < len(arguments.segments):
         raise InputError(f"found {arguments.segments} segments, expected whole numbers")
-    metric, spread = _spread(arguments)
-    runs = 1 if arguments.runs is None else arguments.runs
-    deviation = sample_size.in_unit(arguments.training_sd or 0, "training-sd", spread.best)
-    if not (runs >= 1 and deviation >= 0):
-        raise InputError(f"found {runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
-    design = sample_size.Design(
-        test=definitions.find(arguments.test, arguments.method, arguments.alternative),
-        alpha=arguments.alpha,
-        power=arguments.power,
-        training=2 * deviation**2 / runs,
-    )
-    gains, margins = _names(arguments.gain), _names(arguments.margin)
-    table = sample_size.plan(metric, spread, design, gains=gains, margins=margins, sizes=sizes)
-    print(sample_size.render(table, arguments.format))
-
-
-def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
-    """The metric, and the variance of the difference of two systems: from a pilot, or from the variance model."""
-    from pairsig.metrics.registry import METRICS
-    from pairsig.planning import sample_size
-
-    files, options = arguments.files, console.pairs(arguments.option)
-    assumed = {name: getattr(arguments, name) for name in ("score", "length", "correlation")}
-    if files and (arguments.reader != "text" or arguments.reference):
-        for option, value in assumed.items():
-            if value is not None:
-                raise InputError(f"--{option} is for planning without a pilot, but found the files {listed(files)}")
-        return _pilot(arguments)
-    if files:
+    data, overlap, files = None, None, arguments.files
+    if files and arguments.reader == "text" and not arguments.reference:
         if len(files) != 2:
             raise InputError(f"found {len(files)} outputs, expected two")
-        assumed["overlap"] = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
-        console.note(f"BLEU of the outputs against each other: {100 * assumed['overlap']:.1f}")
-    for option, value in (("metric", arguments.metric), ("score", arguments.score)):
-        if value in (None, ""):
-            raise InputError(f"planning without a pilot needs --{option}; or specify files of two systems as a pilot")
-    if arguments.metric.casefold() == sample_size.OUTCOMES:
-        if files or arguments.length is not None:
-            found = listed(files) if files else f"--length {arguments.length:g}"
-            raise InputError(f"found {found}, but planning for {arguments.metric} only takes --score and --correlation")
-        return sample_size.OUTCOMES, sample_size.from_outcomes(
-            score=arguments.score, correlation=arguments.correlation, design_effect=arguments.design_effect
-        )
-    metric = spelled(arguments.metric, METRICS)
-    return metric, sample_size.from_variance_model(metric, **assumed, design_effect=arguments.design_effect)
-
-
-def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
-    """The same from a pilot: files of two systems, or two systems in a file of statistics."""
-    from pairsig.comparisons.inputs import chosen_metric
-    from pairsig.planning import sample_size
-    from pairsig.stats.paired import Pair
-
-    data = _read_one(arguments)
-    if arguments.between is not None:
+        options = console.pairs(arguments.option)
+        overlap = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
+        console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
+    elif files:
+        data = _read_one(arguments)
         for system in arguments.between:
-            choose(system, data.systems, f"system of {listed(arguments.files)}:")
-        once(arguments.between, "system")
-        data = data.select(systems=arguments.between)
-    if len(data.systems) != 2 or any(data.runs):
-        raise InputError(
-            f"the pilot has the systems {listed(data.systems)}, expected two with one run each; choose two with "
-            "--between A B"
-        )
-    metric = chosen_metric(data)
-    _note_documents(data, arguments.unit)
-    a, b = data.of(metric)[:, :, : len(metric.columns)]
-    documents_of = data.documents if arguments.unit == "document" else None
-    return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
+            choose(system, data.systems, f"system of {listed(files)}:")
+    planned = plans.plan(
+        data,
+        metric=data.metrics[0] if data else arguments.metric,
+        gain=_names(arguments.gain),
+        margin=_names(arguments.margin),
+        segments=sizes,
+        systems=arguments.between,
+        overlap=overlap,
+        **_settings(
+            arguments, "score", "length", "correlation", "design_effect", "test", "method", "alternative", "alpha",
+            "power", "unit", "runs", "training_sd",
+        ),
+    )  # fmt: skip
+    if data is not None:
+        _note_documents(data, arguments.unit)
+    _show(arguments, planned._rows, lambda form: sample_size.render(planned._rows, form))
 
 
 def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> Statistics:
@@ -898,7 +869,6 @@ def _all_pairs(arguments: argparse.Namespace) -> None:
 def _methods(arguments: argparse.Namespace) -> None:
     """Test every pair of methods with several runs, over their runs and the test set."""
     from pairsig.comparisons import methods
-    from pairsig.io import tables
 
     data = _read_one(arguments)
     _note_documents(data, arguments.unit)
@@ -906,7 +876,7 @@ def _methods(arguments: argparse.Namespace) -> None:
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
         named = _renamed(data.numbered() if arguments.numbered else data, arguments.name)
         found = methods.compare_methods(named, progress=progress, **how)
-    tables.write(found.table, arguments.output)
+    _show(arguments, found.table, lambda form: methods.render(found.table, form))
 
 
 def _transfer(arguments: argparse.Namespace) -> None:
@@ -914,7 +884,6 @@ def _transfer(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from pairsig.comparisons import pair_tables
-    from pairsig.io import tables
     from pairsig.planning import heterogeneity
 
     given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
@@ -922,11 +891,9 @@ def _transfer(arguments: argparse.Namespace) -> None:
         given, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
     )
     limits = heterogeneity.notes(found, int(given["n_segments"].min()))
-    if arguments.output is None:
-        print(heterogeneity.render(found, limits))
-        return
-    tables.write(found, arguments.output)
-    console.note(*limits)
+    if arguments.output is not None:
+        console.note(*limits)
+    _show(arguments, found, lambda form: heterogeneity.render(found, limits, form))
 
 
 def _merge(arguments: argparse.Namespace) -> None:
@@ -958,7 +925,7 @@ def _warn_of_duplicates(data: Statistics, before: str | None = None, end: str = 
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_test_options`, as arguments of `compare`."""
-    tests = _settings(arguments, "test", "method", "alternative", "or_draw", "unit")
+    tests = _settings(arguments, "test", "method", "alternative", "or_draw", "unit", "estimator")
     return tests | _settings(arguments, "n_resamples", "rng", "threads", "batch", "memory", "part")
 
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairsig.cli import add_test_options, read_statistics, test_help, test_options
+from pairsig.cli import FORMULAS, add_test_options, read_statistics, test_options
 from pairsig.io import console
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
@@ -111,7 +111,7 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--output", type=console.output, required=True)
     _add_attempt_options(p)
 
-    p = commands.add(_resize, test_help())
+    p = commands.add(_resize, FORMULAS)
     p.add_argument("statistics", type=Path)
     sizes = "numbers of initial segments, or doubling:100 for 100, 200, 400, …"
     p.add_argument("--initial", metavar="100,200,…", help=sizes)

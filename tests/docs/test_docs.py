@@ -137,7 +137,7 @@ def test_every_option_is_in_the_page_of_the_command_line():
     for name in commands:
         section = text.split(f"## pairsig {name}\n")[1].split("\n## ")[0]
         with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
-            cli.main([name, "--help"])
+            cli.main([name, "--help", "all"])
         options = set(re.findall(r"^  (--[a-z-]+)", printed.getvalue(), re.MULTILINE))
         assert options <= set(re.findall(r"--[a-z-]+", section))
         assert "For example, in an empty folder:" in section

@@ -32,7 +32,7 @@ ELSEWHERE = {
     "findings": "tests/study/test_findings.py: what it would write is what is committed",
     "lock": ".ci/run, in a clone",
     "test-slurm": "by hand; .ci/run calls tests/slurm/quick, its first part",
-    "test-all": ".ci/run, in two parts: test and test-rest",
+    "test-all": ".github/workflows/test.yml, every week",
     "test-rebuilt": "by hand, half an hour: a system of every base model, from the public corpora",
 }
 """Targets that `.ci/run` need not call by this name, and what runs their commands instead."""
@@ -173,13 +173,12 @@ def test_the_hooks_before_a_commit_run(tmp_path):
         assert (BIN / program.name).exists()
     folder = tmp_path / "clone"
     folder.mkdir()
-    for name in (".pre-commit-config.yaml", "pyproject.toml", "Snakefile", "hatch_version.py"):
+    for name in (".pre-commit-config.yaml", "pyproject.toml", "Snakefile"):
         shutil.copy(ROOT / name, folder)
+    (folder / "module.py").write_text('"""A module."""\n', encoding="utf-8")
     (folder / ".venv").symlink_to(sys.prefix)
     subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
-    subprocess.run(
-        ["git", "-C", str(folder), "add", "Snakefile", "hatch_version.py", ".pre-commit-config.yaml"], check=True
-    )
+    subprocess.run(["git", "-C", str(folder), "add", "Snakefile", "module.py", ".pre-commit-config.yaml"], check=True)
     done = subprocess.run(
         [BIN / "pre-commit", "run", "--all-files", "--color", "never"],
         cwd=folder,

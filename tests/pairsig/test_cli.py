@@ -34,7 +34,7 @@ from study import analysis
 from study import cli as study_cli
 
 LIBRARY = [
-    "compare", "gate", "rank", "plan", "metrics", "extract", "collect", "pool", "all-pairs", "methods", "transfer",
+    "compare", "gate", "rank", "plan", "metrics", "methods", "transfer", "extract", "collect", "pool", "all-pairs",
     "merge",
 ]  # fmt: skip
 STUDY = [
@@ -93,7 +93,7 @@ def refused(work, capsys):
         assert out == ""
         errors = [line for line in err.splitlines() if not line.startswith("pairsig: warning: ")]
         assert len(errors) == 1, err
-        assert re.match(r"(pairsig|python -m study)( \w+)?: error: ", errors[0])
+        assert re.match(r"(pairsig|python -m study)( [\w-]+)?: error: ", errors[0])
         fragments = [fragments] if isinstance(fragments, str) else fragments
         assert re.search(".*".join(map(re.escape, fragments)), errors[0]), errors[0]
         assert state() == before
@@ -141,9 +141,9 @@ class TestStart:
         assert rest == ""
 
     def test_as_a_module_and_without_unicode(self):
-        """On a terminal that has no δ the formulas are still printed."""
-        ended = python("-m", "pairsig", "all-pairs", "--help", PYTHONIOENCODING="ascii")
-        assert r"p = #{\u03b4* > 2\u03b4} / b" in ended.stdout
+        """On a terminal that has no minus sign the help is still printed."""
+        ended = python("-m", "pairsig", "compare", "--help", PYTHONIOENCODING="ascii")
+        assert r"A \u2212 B is the difference" in ended.stdout
 
     @pytest.mark.parametrize("command", LIBRARY + STUDY)
     def test_help(self, command, capsys):
@@ -152,8 +152,8 @@ class TestStart:
         program = "pairsig" if command in LIBRARY else "python -m study"
         assert out.startswith(f"usage: {program} {command} ")
         assert ("--output" in out) == (
-            command not in {"compare", "rank", "plan", "metrics", "train", "sheets"}
-        )  # the first four print, `train` has --model, `sheets` fills in pages
+            command not in {"metrics", "train", "sheets"}
+        )  # `metrics` prints, `train` has --model, `sheets` fills in pages
 
     def test_all_commands_are_listed_in_groups(self, capsys):
         with pytest.raises(SystemExit):
@@ -161,18 +161,18 @@ class TestStart:
         assert re.findall(r"^    ([a-z-]+)\b", capsys.readouterr().out, re.MULTILINE) == STUDY
         assert run("--help") == 0
         listed = capsys.readouterr().out.split("commands:")[1]
-        groups = re.findall(r"^  (\S.*):$|^    ([a-z]+)\b", listed, re.MULTILINE)
+        groups = re.findall(r"^  (\S.*):$|^    ([a-z-]+)\b", listed, re.MULTILINE)
         assert groups[0][0].startswith("compare systems")
         assert [command for _, command in groups if command] == LIBRARY
         assert [next(command for _, command in groups[i + 1 :]) for i, (group, _) in enumerate(groups) if group] == [
-            "compare", "extract", "all-pairs",
+            "compare", "extract",
         ]  # fmt: skip
 
     @pytest.mark.parametrize("command", LIBRARY)
-    def test_the_example_that_ends_the_help_works_when_pasted(self, command, work, capsys):
+    def test_the_example_works_when_pasted(self, command, work, capsys):
         run(command, "--help")
-        _, example = capsys.readouterr().out.split("example, in an empty folder:\n")
-        lines = [line.strip() for line in example.splitlines()]
+        _, example = capsys.readouterr().out.split(f"{console.EXAMPLE}\n")
+        lines = [line.strip() for line in example.partition("\n\n")[0].splitlines()]
         assert f"{lines[-1]} ".startswith(f"pairsig {command} ")
         for line in lines:
             if line.startswith("pairsig "):
@@ -182,19 +182,52 @@ class TestStart:
         written = re.findall(r"--output (\S+)", lines[-1])
         assert capsys.readouterr().out or all((work / name).stat().st_size for name in written)
 
-    @pytest.mark.parametrize("command", ["all-pairs", "resize"])
-    def test_help_prints_the_formulas(self, command, capsys):
-        run(command, "--help")
-        out = re.sub(r"\s+", " ", capsys.readouterr().out)
-        for test in definitions.TESTS:
-            if not test.exact or command == "all-pairs":
-                words = filter(None, (test.name, test.method, test.alternative, test.formula))
-                assert " ".join(words) + (f" ({test.source})" if test.source else "") in out
-
-    def test_help_names_the_metrics(self, capsys):
+    def test_the_help_of_compare_fits_on_a_screen(self, capsys, monkeypatch):
+        """It begins with an example, and has an option on a line of 80 characters; rare ones have only their names."""
+        monkeypatch.setenv("COLUMNS", "80")
         run("compare", "--help")
-        out = re.sub(r"\s+", " ", capsys.readouterr().out)
-        assert f"--metric {', '.join(METRICS)} or" in out
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) <= 66
+        assert lines.index(console.EXAMPLE) == 4
+        assert [line for line in lines if re.fullmatch(r"[a-z]+:", line)] == ["input:", "test:", "output:", "more:"]
+        options = lines[lines.index("input:") + 4 : lines.index("more:")]
+        assert all(re.match(r"  (-|FILE)", line) for line in options if line and not line.endswith(":"))
+        run("compare", "--help", "all")
+        described = capsys.readouterr().out
+        names = re.findall(r"--[a-z-]+", " ".join(lines[lines.index("more:") + 2 :]).partition("--reader")[0])
+        assert len(names) > 15
+        assert all(re.search(rf"^  (-h, )?{name}\b", described, re.MULTILINE) for name in names)
+
+    def test_the_help_names_the_page_with_all_formulas(self, capsys):
+        run("compare", "--help")
+        assert "docs/p-values.md (formulas" in capsys.readouterr().out
+        page = (Path(__file__).parents[2] / "docs/p-values.md").read_text(encoding="utf-8")
+        assert definitions.formulas() in page
+
+    def test_every_metric_is_listed(self, capsys):
+        assert run("metrics") == 0
+        listed = capsys.readouterr().out
+        assert [name for name in METRICS if not re.search(rf"^ *{re.escape(name)}\s", listed, re.MULTILINE)] == []
+
+    @pytest.mark.parametrize(
+        ("words", "meant"),
+        [
+            ("compare a b --metrc f1", "--metric"),
+            ("rank a --plott x.svg", "--plot"),
+            ("compre", "compare"),
+            ("compare a b --format jsn", "json"),
+            ("compare a b --metric blue", "bleu"),
+            ("compare a b --test exct", "exact"),
+        ],
+    )
+    def test_a_misspelt_word_is_recognised(self, words, meant, work, refused):
+        for name in "ab":
+            (work / name).write_text("1\n0\n1\n")
+        refused(*words.split(), fragments=f"did you mean {meant}?")
+
+    def test_what_cannot_be_meant_gets_no_suggestion(self, capsys):
+        assert run("compare", "a", "b", "--zzz") == 2
+        assert "unknown option --zzz (see `pairsig compare --help`)" in capsys.readouterr().err
 
     def test_no_command_and_a_wrong_one(self, refused):
         refused(fragments=["required: COMMAND", "pairsig --help"])
@@ -205,9 +238,9 @@ class TestStart:
         assert run("--completion", "bash") == 0
         script = capsys.readouterr().out
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-        asked = "COMP_WORDS=(pairsig te) COMP_CWORD=1 COMP_LINE='pairsig te'; _shtab_pairsig; echo ${COMPREPLY[@]}"
+        asked = "COMP_WORDS=(pairsig ra) COMP_CWORD=1 COMP_LINE='pairsig ra'; _shtab_pairsig; echo ${COMPREPLY[@]}"
         ended = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
-        assert ended.stdout.split() == ["test"]
+        assert ended.stdout.split() == ["rank"]
 
     def test_completion_without_its_package_is_one_sentence(self, refused, monkeypatch):
         monkeypatch.setitem(sys.modules, "shtab", None)
@@ -243,7 +276,7 @@ class TestInterrupt:
         assert (ended.stdout, ended.stderr) == ("", "pairsig: interrupted, nothing was written\n")
 
     def test_what_was_written_before_is_named(self, simulated, work, monkeypatch, capsys):
-        monkeypatch.setattr("pairsig.comparisons.ranking.draw", interrupted)
+        monkeypatch.setattr("pairsig.comparisons.ranking.Ranking.plot", interrupted)
         asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--plot", "ranks.svg"]
         assert run(*asked, "--pairs", "pairs.tsv") == 130
         assert capsys.readouterr().err.endswith("pairsig: interrupted, after pairs.tsv was written\n")
@@ -356,7 +389,7 @@ class TestCompare:
         monkeypatch.setattr(console, "progress", counting)
         assert run(*asked) == 0
         assert capsys.readouterr().out == fragments
-        n_metrics = len({row["metric"] for row in json.loads(fragments)})
+        n_metrics = len({row["metric"] for row in json.loads(fragments)["rows"]})
         assert totals == [None, sum(done)]
         assert sum(done) == n_metrics * 2 * 1 * 1000  # systems against the first, tests that draw
 
@@ -398,7 +431,7 @@ class TestBadOptions:
             (["--metric", "f1", "--n-resamples", "inf"], ["--n-resamples", "'inf'"]),
             (["--metric", "f1", "--n-resamples", "nan"], ["--n-resamples", "'nan'"]),
             (["--metric", "f1", "--threads", "0"], ["number of threads is 0", "at least 1"]),
-            (["--metric", "f1", "--unit", "word"], ["--unit", "'word'", "'document'"]),
+            (["--metric", "f1", "--unit", "word"], ["--unit", "'word'", "document"]),
             (["--metric", "f1", "--part", "4/3"], ["--part", "4/3", "expected one from 1/3 to 3/3"]),
             (["--metric", "f1", "--part", "0/3"], ["--part", "0/3", "expected one from 1/3 to 3/3"]),
             (["--metric", "f1", "--part", "1/0"], ["--part", "1/0", "expected"]),
@@ -421,7 +454,7 @@ class TestBadOptions:
     )
     def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, fragments):
         (work / "folder.tsv").mkdir()
-        monkeypatch.setattr(all_pairs, "all-pairs", lambda *_, **__: pytest.fail("the work was done"))
+        monkeypatch.setattr(all_pairs, "compare", lambda *_, **__: pytest.fail("the work was done"))
         refused("all-pairs", "s.parquet", "--metric", "f1", "--output", output, fragments=fragments)
 
     def test_a_full_disk(self, simulated, refused, monkeypatch):

@@ -54,7 +54,7 @@ def files(monkeypatch, tmp_path):
 def test_the_command_line(files, capsys, tmp_path):
     page, picture = tmp_path / "page.html", tmp_path / "page.svg"
     assert cli.main(["compare", *files, "--test", "sign", "--format", "json", "--html", str(page)]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["test"], row["pvalue"], row["n_resamples"]) == ("sign", pytest.approx(P), None)
     text = page.read_text()
     assert "p is the probability that one of old and new would win so many segments if the two outputs were" in text
@@ -71,8 +71,6 @@ def test_help(files, command, capsys):
         cli.main([command, "--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert "exact, randomization, bootstrap, exact-bootstrap, sign" in text
-    if command != "plan":
-        assert "sign two-sided p = P(|W' − L'| >= |W − L|) (Arbuthnot)" in text
 
 
 def test_python(files, tmp_path):

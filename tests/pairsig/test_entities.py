@@ -135,13 +135,13 @@ def files(tmp_path):
 def test_two_systems_are_tested_exactly(files, capsys):
     a, b, gold = files
     assert cli.main(["compare", a, b, "--reference", gold, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["metric"], row["test"], row["n_segments"]) == ("entity_f1", "exact", 12)
     tags = [iob.read(path) for path in files]
     assert row["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2]))[0])
     of_type = ["compare", a, b, "--reference", gold, "--reader", "iob", "--option", "type=LOC", "--format", "json"]
     assert cli.main(of_type) == 0
-    (of_loc,) = json.loads(capsys.readouterr().out)
+    (of_loc,) = json.loads(capsys.readouterr().out)["rows"]
     assert of_loc["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2], type="LOC"))[0])
 
 

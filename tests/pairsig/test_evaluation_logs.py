@@ -65,7 +65,7 @@ def answer(*arguments, capsys):
     code = cli.main(["compare", *map(str, arguments), "--format", "json"])
     out, err = capsys.readouterr()
     assert code == 0, err
-    return json.loads(out), err
+    return json.loads(out)["rows"], err
 
 
 def read(reader, path, **options):
@@ -667,7 +667,7 @@ def results_of(folder):
 def test_lm_evals_own_figures(folder, task):
     reported = results_of(folder)
     part = read("lm_eval", folder, task=task)
-    assert part.system == reported["model_name"]
+    assert part.system == reported["config"]["model"]  # the name in the results is a random word
     for metric in ("acc", "acc_norm"):
         values, _ = by_item([part], metric)
         assert values.mean() == pytest.approx(reported["results"][task][f"{metric},none"], rel=1e-12)
@@ -680,7 +680,7 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert "detected the format lm_eval" in err
     assert "sums/acc is the mean over the items of 2 tasks" in err
     reported = [results_of(folder) for folder in (A, B)]
-    assert (rows[0]["system_a"], rows[0]["system_b"]) == tuple(one["model_name"] for one in reported)
+    assert (rows[0]["system_a"], rows[0]["system_b"]) == ("dummy (a)", "dummy (b)")  # by the names of the folders
     assert [row["metric"] for row in rows] == [
         "sums_small/acc", "sums_small/acc_norm", "sums_large/acc", "sums_large/acc_norm",
         "sums_answered/exact_match/first", "sums_answered/exact_match/digits", "sums/acc",
@@ -873,7 +873,7 @@ def lm_eval_log(tmp_path):
 
 def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
     part = read("lm_eval", lm_eval_log)
-    assert part.system == results_of(A)["model_name"]
+    assert part.system == results_of(A)["config"]["model"]
     (results,) = lm_eval_log.parent.glob("results_*.json")
     assert read("lm_eval", results).segments == part.segments
     results.unlink()
@@ -884,6 +884,20 @@ def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
     assert read("lm_eval", renamed).system == "llama"
     renamed.rename(lm_eval_log)
     assert read("lm_eval", lm_eval_log, model="mine").system == "mine"
+
+
+def test_texts_of_logs_are_shortened_when_somebody_asks(tmp_path):
+    """The end of a prompt, which has the question, and the start of a target, each in one line."""
+    prompt = "Q: " + " ".join(map(str, range(400))) + "\n\n  A:"
+    rows = [
+        {"doc_id": k, "doc": k, "metrics": ["acc"], "acc": k, "arguments": [[prompt, ""]], "target": f"t{k}"}
+        for k in (0, 1)
+    ]
+    part = read("lm_eval", lm_eval_of(tmp_path, rows))
+    assert list(part.texts) == ["0", "1"]
+    asked, target = part.texts["1"]
+    assert asked == "…" + " ".join(prompt.split())[-400:]
+    assert (asked[-3:], target) == (" A:", "t1")
 
 
 def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
@@ -906,7 +920,6 @@ def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
     for changes, metrics, words in (
         ({"acc": float("inf")}, ["acc_norm"], "and not the mean over samples, inf"),
         ({"acc": 1 - row["acc"]}, ["acc_norm"], "acc left out, since the results report"),
-        ({"doc": {"id": "x"}}, ["acc", "acc_norm"], "the doc_hash does not match the doc in 1 of 12 lines"),
     ):
         part = read("lm_eval", with_row(**changes))
         assert [metric.name for metric in part.metrics] == metrics

@@ -157,3 +157,15 @@ WOKE = conllu("I/2 sleep/0 ./2", "You/2 woke/0 ./2")
 def test_what_is_refused(extracted, files, arguments, words):
     with pytest.raises(InputError, match=".*".join(map(re.escape, words))):
         extracted(*files, **arguments)
+
+
+def test_empty_outputs_are_a_warning(tmp_path):
+    """Where the reference has words, and only there."""
+    for name, lines in (("reference", "a b c\n\nd e f\n"), ("full", "a b c\n\nd e\n"), ("broken", "\n\nd e f\n")):
+        (tmp_path / name).write_text(lines)
+    notes = {"full": [], "broken": []}
+    for name, said in notes.items():
+        extract(str(tmp_path / name), [str(tmp_path / "reference")], metric="bleu", system=name, note=said.append)
+    (warning,) = notes["broken"]
+    assert "broken: warning: 1 of 3 outputs are empty, the first in line 1" in warning
+    assert notes["full"] == []

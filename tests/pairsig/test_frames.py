@@ -39,7 +39,7 @@ def test_long_form(kind):
     assert result.table["pvalue"].to_list() == [result.pvalue]
     assert result.table["system_a"].to_list() == ["old"]
     assert "<table" in result._repr_html_()
-    assert json.loads(result.to_json())[0]["better"] == "new"
+    assert json.loads(result.to_json())["rows"][0]["better"] == "new"
 
 
 def test_one_voice():

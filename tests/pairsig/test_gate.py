@@ -18,7 +18,6 @@ import pairsig
 from conftest import repetitions
 from pairsig import cli
 from pairsig.comparisons import gate, methods
-from pairsig.core.engine import Resampling
 from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError
 from pairsig.metrics import registry
@@ -296,7 +295,7 @@ def rates(kind, n, margin, loss, times, n_tasks=1, seed=0):
     found = []
     for number in range(times):
         data = tasks([world(kind, n, loss, rng) for _ in range(n_tasks)])
-        found.append(gate.gate(data, [f"{100 * margin:g}%"], resampling=Resampling(199, number)).verdict)
+        found.append(gate.gate(data, [f"{100 * margin:g}%"], n_resamples=199, rng=number).verdict)
     return {verdict: found.count(verdict) for verdict in gate.STATUS}
 
 

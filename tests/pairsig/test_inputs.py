@@ -245,7 +245,7 @@ def of_runs():
 def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
     """The command line and Python compare all to the baseline, and adjust by Holm."""
     how = (*of_runs(), "--baseline", "A", "--n-resamples", "100")
-    rows = json.loads(command(capsys, *how, "--format", "json"))
+    rows = json.loads(command(capsys, *how, "--format", "json"))["rows"]
     result = pairsig.compare(five_models, baseline="A")
     table = result.table.set_index("system_a")
     assert result.table["system_b"].tolist() == ["A"] * 4
@@ -270,7 +270,7 @@ def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
 
 def test_five_models_of_one_run_get_one_answer(five_models, capsys):
     files = [f"{name}1.txt" for name in FIVE]
-    rows = json.loads(command(capsys, *files, "--baseline", "A1", "--test", "exact", "--format", "json"))
+    rows = json.loads(command(capsys, *files, "--baseline", "A1", "--test", "exact", "--format", "json"))["rows"]
     result = pairsig.compare({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, baseline="A1")
     for row, own in zip(rows, result.table.to_dict("records"), strict=True):
         assert (own["system_a"], own["system_b"]) == (row["system_a"], row["system_b"])
@@ -292,7 +292,7 @@ def test_all_pairs_are_adjusted_for_all_pairs(five_models):
 def test_rank_is_the_command(five_models, capsys):
     files = [f"{name}1.txt" for name in FIVE]
     assert cli.main(["rank", *files, "--format", "json", "--n-resamples", "2000", "--pairs", "pairs.tsv"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["rows"]
     result = pairsig.rank({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, n_resamples=2000)
     for name in ("system", "rank_low", "rank_high", "behind"):
         assert result.table[name].tolist() == [row[name] for row in rows]
@@ -380,7 +380,7 @@ def test_a_reference_is_no_system(tmp_path, capsys):
     options = ["--reference", reference, "--format", "json", "--n-resamples", "99"]
     assert cli.main(["compare", a, b, reference, *options]) == 0
     printed, notes = capsys.readouterr()
-    assert [(row["system_a"], row["system_b"]) for row in json.loads(printed)] == [("a", "b")]
+    assert [(row["system_a"], row["system_b"]) for row in json.loads(printed)["rows"]] == [("a", "b")]
     assert "reference.txt left out, since it is the reference" in notes
     assert cli.main(["compare", a, reference, *options]) == 2
     assert "among the systems, expected at least two others" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import pairsig
 import simulate
 from pairsig import InputError, Metric, Ratio, difference_interval, exact_test, margin_test
 from pairsig.core import random_streams, statistics
@@ -408,3 +409,24 @@ def test_equal_differences_have_no_interval_whatever_their_last_digits():
         assert "differ by the same amount" in found.doubt
         assert margin_test(a, b, 5 * (a[0] - b[0]), metric="mean").pvalue == 1
     assert not math.isnan(difference_interval([0.2, 0.3, 0.4], [0.1, 0.2, 0.3 + 1e-9], metric="mean").low)
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_the_intervals_of_many_pairs_are_those_of_each_pair(lower_is_better):
+    """Of pass/fail items, and of the same items with a third system whose scores are shares."""
+    rng = np.random.default_rng(5)
+    items = {name: (rng.random(40) < share).astype(int) for name, share in (("a", 0.2), ("b", 0.6), ("c", 0.7))}
+    metric = replace(registry.metric("mean"), higher_is_better=not lower_is_better)
+    for systems in (items, items | {"d": rng.random(40)}):
+        table = pairsig.compare(systems, metric=metric).table
+        for row in table.itertuples():
+            a, b = systems[row.system_a], systems[row.system_b]
+            alone = difference_interval(a, b, metric=metric)
+            expected = intervals.agreeing(alone, float(np.mean(a) - np.mean(b)), row.pvalue)
+            assert (row.ci_low, row.ci_high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+            if row.system_b != "d":
+                better = (a < b) if lower_is_better else (a > b)
+                worse = (a > b) if lower_is_better else (a < b)
+                assert (row.only_a, row.only_b) == (better.sum(), worse.sum())
+            else:
+                assert math.isnan(row.only_a)

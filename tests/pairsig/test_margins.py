@@ -187,7 +187,7 @@ def test_rows_of_the_command(tmp_path, capsys):
         table.to_csv(paths[-1], sep="\t", index_label="segment")
     command = ["compare", *paths, "--reader", "table", "--metric", "accuracy", "--test", "exact"]
     assert cli.main([*command, "--margin", "4", "--format", "json"]) == 0
-    first, *rows = json.loads(capsys.readouterr().out)
+    first, *rows = json.loads(capsys.readouterr().out)["rows"]
     assert (first["test"], first["margin"]) == ("exact", None)
     assert [(row["test"], row["alternative"]) for row in rows] == [("margin", claim) for claim in margins.CLAIMS]
     assert [row["pvalue"] for row in rows] == [

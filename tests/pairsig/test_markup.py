@@ -71,7 +71,7 @@ def test_a_column_is_paired_by_id(tmp_path, monkeypatch, capsys):
     for (a, b, reference), more in ((plain, []), (mixed, ["--column", "text"])):
         options = ["--metric", "bleu", "--n-resamples", "99", "--format", "json"]
         assert cli.main(["compare", a, b, "--reference", reference, *options, *more]) == 0
-        (row,) = json.loads(capsys.readouterr().out)
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
         found.append((row["score_a"], row["score_b"], row["pvalue"]))
     assert found[0] == found[1]
     assert found[0][0] == pytest.approx(100)
@@ -90,7 +90,7 @@ def test_several_references_in_a_line(tmp_path, monkeypatch, capsys):
     for references, more in (([one], ["--num-refs", "2"]), (two, [])):
         options = ["--metric", "bleu", "--n-resamples", "99", "--format", "json"]
         assert cli.main(["compare", a, b, "--reference", *references, *options, *more]) == 0
-        (row,) = json.loads(capsys.readouterr().out)
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
         found.append((row["score_a"], row["score_b"], row["pvalue"]))
     assert found[0] == found[1]
     assert cli.main(["compare", a, b, "--reference", one, "--num-refs", "3", "--metric", "bleu"]) == 2

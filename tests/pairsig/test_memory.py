@@ -13,7 +13,7 @@ from pairsig.comparisons import all_pairs
 from pairsig.core import definitions, engine, statistics
 from pairsig.io import memory
 from pairsig.metrics import registry
-from pairsig.stats.exact import pairs
+from pairsig.stats import pass_fail
 
 MIB = 2**20
 
@@ -57,7 +57,7 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
     monkeypatch.setattr(engine, "_SHUFFLED_ELEMENTS", 64)
     if metric != "accuracy":
         monkeypatch.setattr(all_pairs, "exact_bytes", lambda *_: 0)
-    monkeypatch.setattr(pairs, "_PRODUCT_ELEMENTS", 100)
+    monkeypatch.setattr(pass_fail, "PRODUCT_ELEMENTS", 100)
     for left in range(8_000, 400_000, 8_000):
         try:
             little = all_pairs.compare(given, test, **arguments, memory=Told(left), note=seen.append)

@@ -414,7 +414,7 @@ class TestCommandLine:
     def test_files_of_runs_and_one_table_of_all(self, files, capsys):
         by_file, by_table = (self.run(capsys, *words, "--format", "json") for words in (self.RUNS, ("all.csv",)))
         assert by_file[1].out == by_table[1].out
-        (row,) = json.loads(by_file[1].out)
+        (row,) = json.loads(by_file[1].out)["rows"]
         assert (row["method_a"], row["n_runs_a"], row["method_b"], row["n_runs_b"]) == ("base", 3, "ours", 2)
 
     @pytest.mark.parametrize("style", ["table", "markdown", "latex"])
@@ -506,7 +506,7 @@ def test_outputs_have_runs_too(tmp_path, monkeypatch, capsys):
         (tmp_path / name).write_text("\n".join(noisy) + "\n")
     words = ["compare", "--runs", "x1", "x2", "--runs", "y1", "y2", "--reader", "text", "--reference", "ref"]
     assert cli.main([*words, "--n-resamples", "100", "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["metric"], row["method_a"], row["method_b"], row["n_runs_a"]) == ("bleu", "x", "y", 2)
 
 

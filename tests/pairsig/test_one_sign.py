@@ -59,7 +59,7 @@ def test_a_baseline_is_the_second_system():
 @pytest.mark.parametrize(("options", "sign"), [([], 1), (["--baseline", "first"], -1), (["--baseline", "second"], 1)])
 def test_the_command_line_says_which_is_first(files, options, sign, capsys):
     assert cli.main(["compare", *files, *options, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert row["difference"] == pytest.approx(row["score_a"] - row["score_b"]) == pytest.approx(sign * difference(A, B))
     assert row["ci_low"] < row["difference"] < row["ci_high"]
     assert cli.main(["compare", *files, *options]) == 0
@@ -73,7 +73,7 @@ def test_the_command_line_says_which_is_first(files, options, sign, capsys):
 def test_greater_means_that_the_first_is_greater(files, alternative, a_has_more, capsys):
     """The smaller p is that of the alternative which the data favour."""
     assert cli.main(["compare", *files, "--alternative", alternative, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["pvalue"] < 0.5) == a_has_more
     assert row["pvalue"] == pytest.approx(pairsig.exact_test(A, B, alternative=alternative).pvalue)
 

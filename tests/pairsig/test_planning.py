@@ -457,7 +457,7 @@ def test_the_json_has_what_is_declared(capsys):
     options = ["--metric", "bleu", "--score", "35", "--length", "25"]
     options += ["--gain", "1,2", "--margin", "1", "--segments", "1000"]
     assert cli.main(["plan", *options, "--format", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["rows"]
     assert [tuple(row) for row in rows] == [PLAN.names] * 6
     assert [(row["question"], row["claim"]) for row in rows] == [
         ("segments", "difference"), ("segments", "difference"), ("segments", "equivalence"), ("segments", "not-worse"),
@@ -477,12 +477,11 @@ TWO = f"{PILOT} --between Lan-Bridge JDExploreAcademy"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--metric bleu --score 35 --gain 1", "needs the mean length of segments: add --length, in reference words"),
+        ("--metric bleu --score 35 --gain 1", "needs --length, the mean length of a segment in reference words"),
         ("--metric bleu --gain 1", "needs --score"),
         ("--score 30", "needs --metric"),
         ("--metric ter --score 35 --gain 1", "no variance model for the metric ter, expected a pilot, or one of acc"),
         ("--metric rouge2_recall --score 20 --length 9", "does not use lengths, found 9"),
-        ("--metric accuracy --score 60 --gain 1", "needs --correlation, that of the two systems' outcomes"),
         ("--metric accuracy --score 60 --correlation 0.4 --length 3", "only takes --score and --correlation"),
         ("--metric accuracy --score 60 --correlation 1", "correlation is 1, expected a number between −1 and 1"),
         ("--metric bleu --score 0 --length 25", "the score is 0, expected a number between 0 and 100"),
@@ -578,7 +577,7 @@ def test_two_outputs_without_a_reference(tmp_path, capsys):
     options = ["--reader", "text", "--metric", "bleu", "--score", "30", "--length", "25", "--gain", "1"]
     assert cli.main(["plan", *files, *options, "--format", "json"]) == 0
     fragments = capsys.readouterr()
-    (row,) = json.loads(fragments.out)
+    (row,) = json.loads(fragments.out)["rows"]
     assert (row["given"], row["source"]) == ("outputs", "variance model")
     assert "BLEU of the outputs against each other: 9" in fragments.err
 

@@ -330,7 +330,7 @@ def test_rendered(form):
     )
     text = ranking.render(rank(data, n_resamples=500), form)
     if form == "json":
-        rows = json.loads(text)
+        rows = json.loads(text)["rows"]
         assert [row["rank"] for row in rows] == [1, 2, 3]
         assert rows[0]["behind_low"] is None
         return

@@ -369,7 +369,7 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
 
 def test_a_domain_column_of_a_table_is_read(file):
     a, b = (file(f"{name}.csv", f"segment,domain,value\n1,x,1\n2,{name},0\n") for name in "yz")
-    (found,) = inputs.read_files([a], "table")
+    (found,) = inputs.read_files([a, file("same.csv", "segment,domain,value\n1,x,1\n2,y,1\n")], "table")
     assert found.domains.tolist() == ["x", "y"]
     with pytest.raises(pairsig.InputError, match=r"line 3: item 2 belongs to domain .z., but to .y. in"):
         inputs.read_files([a, b], "table")

@@ -469,3 +469,21 @@ def test_real_statistics_can_be_read(tmp_path):
         data = statistics.read(path)
         assert data.dataset == path.stem
         assert data.provenance
+
+
+@pytest.mark.parametrize(
+    ("ids", "order"),
+    [
+        (["10", "9", "1"], ["1", "9", "10"]),
+        (["10", "010", "9"], ["9", "010", "10"]),
+        (["1", "2", "10"], ["1", "2", "10"]),
+        (["q10", "q9"], ["q9", "q10"]),
+        (["2", "1a", "10"], ["1a", "2", "10"]),
+        (["2", "", "1"], ["", "1", "2"]),
+    ],
+)
+def test_segments_in_the_order_of_their_ids(ids, order):
+    counts = np.arange(len(ids))[None, :, None]
+    data = replace(Statistics.from_arrays({"a": counts[0]}, ["value"]), segments=np.array(ids))
+    assert data.in_order().segments.tolist() == order
+    assert [ids[count] for count in data.in_order().counts[0, :, 0]] == order

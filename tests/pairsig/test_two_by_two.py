@@ -16,7 +16,7 @@ from pairsig import cli
 def compared(capsys, *words):
     """The rows that `pairsig compare --format json` prints."""
     assert cli.main(["compare", *map(str, words), "--format", "json"]) == 0
-    return json.loads(capsys.readouterr().out)
+    return json.loads(capsys.readouterr().out)["rows"]
 
 
 def refused(capsys, *words):

@@ -136,7 +136,6 @@ def test_the_environment_of_another_checkout_is_refused(machine):
     make(machine)
     (machine.folder / ".venv").rename(machine.folder / "other")
     (machine.folder / ".venv").symlink_to(machine.folder / "other")
-    (machine.folder / "other" / "ready").unlink()
     (machine.folder / "other" / "log").unlink()
     message = (
         ".venv is a symbolic link to the environment of another checkout, into which this one would be installed; "

@@ -15,7 +15,7 @@ from pairsig.comparisons.inputs import chosen_metric
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
-from pairsig.core.engine import Estimator, Progress, Resampling, seed_of
+from pairsig.core.engine import Estimator, Progress, Resampling, Seed, seed_of
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.columns import NEAR_EXACT
@@ -42,7 +42,7 @@ def compare(
     method: str | None = None,
     alternative: str = "two-sided",
     n_resamples: int = 1_000_000,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     unit: Unit = "segment",
     part: tuple[int, int] = (1, 1),
     threads: int | None = None,

@@ -14,27 +14,34 @@ if any score is worse. If the candidate is not worse in any score, that happens 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pairsig import __version__
-from pairsig.comparisons import baseline, methods
+from pairsig.comparisons import baseline, inputs, methods
 from pairsig.core.definitions import find
-from pairsig.core.engine import Progress, Resampling
+from pairsig.core.engine import Progress, Resampling, Seed, seed_of
 from pairsig.core.statistics import Statistics
 from pairsig.io.choices import check_level, near
 from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
+from pairsig.io.packages import pd
+from pairsig.io.results import Shown
+from pairsig.io.tables import SCHEMA, plain_cells, records
 from pairsig.metrics import Metric
 from pairsig.planning import sample_size
+from pairsig.planning.sample_size import Amount
 from pairsig.stats import intervals, kernels, margins
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import exact_p
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Verdict = Literal["passed", "worse", "undecided"]
 
@@ -79,9 +86,30 @@ class Check:
         return f"{value:{sign}.{digits}f}".replace("-", "−") if math.isfinite(value) else "unknown"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gate:
-    """The verdict on a candidate: what `gate` returns."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Gate(Shown):
+    """The verdict on a candidate: what `gate` returns.
+
+    `print` shows the verdict as `pairsig gate` prints it.
+
+    Attributes
+    ----------
+    baseline, candidate
+        Names of the systems.
+    alpha
+        Level of each of the two claims.
+    checks
+        One per score, with `verdict`, `change`, `margin`, `largest_loss` and both p-values.
+
+    See Also
+    --------
+    gate : Returns this.
+
+    Examples
+    --------
+    >>> print(str(gate({"old": [1, 0] * 200, "new": [1, 0] * 200}, "2%")).partition(":")[0])
+    passed
+    """
 
     baseline: str
     candidate: str
@@ -121,6 +149,9 @@ class Gate:
             more = f"; {many} would probably decide if the change is {check.points(check.change, '+')}"
         return f"{check.name}: {sentence}: {scores}; {loss}{'' if more else f', n = {units}'}{more}"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def line(self) -> str:
         """The verdict in one line; with several scores, a line for each of them follows."""
         said = [plain(self.says(check)) for check in self.checks]
@@ -143,42 +174,105 @@ class Gate:
         """All caveats, once each."""
         return list(dict.fromkeys(note for check in self.checks for note in check.notes))
 
-    def json(self) -> str:
-        """All numbers with all digits, and the sentence of each score; numbers that do not exist are null."""
-        own = {name: getattr(self, name) for name in ("verdict", "status", "baseline", "candidate", "alpha")}
-        checks = [
-            {key: None if isinstance(cell, float) and not math.isfinite(cell) else cell for key, cell in row.items()}
-            for row in (asdict(check) | {"sentence": plain(self.says(check))} for check in self.checks)
-        ]
-        return json.dumps(own | {"checks": checks}, indent=1, ensure_ascii=False)
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers with all digits, and the sentence of each score; numbers that do not exist are None."""
+        about = {name: getattr(self, name) for name in ("verdict", "status", "baseline", "candidate", "alpha")}
+        return {"schema_version": SCHEMA} | about | {"checks": records(self.to_frame())}
+
+    @property
+    def _rows(self) -> pd.DataFrame:
+        rows = [asdict(check) | {"sentence": plain(self.says(check))} for check in self.checks]
+        return pd.DataFrame([plain_cells(row) for row in rows], dtype=object)
+
+    def __str__(self) -> str:
+        return self.line()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.line())}</pre>"
+
+    def _figure(self) -> Figure:
+        """Each change, how far down it may be (the largest loss), and the margin."""
+        from pairsig.io import pictures
+
+        rows = []
+        for check in self.checks:
+            sign = -1 if check.lower_is_better else 1
+            rows.append((f"{check.name}: {check.verdict}", sign * check.change, -check.largest_loss, -check.margin))
+        figure = pictures.intervals(
+            [(name, change, low, change) for name, change, low, _ in rows],
+            f"gain of {self.candidate} over {self.baseline}; line: to the largest loss; |: margin",
+        )
+        (axes,) = figure.axes
+        for height, (*_, margin) in enumerate(rows):
+            axes.plot(margin, height, "|", color=pictures.RUST, markersize=9)
+        return figure
 
 
-FORMATS: Mapping[str, Callable[[Gate], str]] = {"line": Gate.line, "json": Gate.json}
+FORMATS: Mapping[str, Callable[[Gate], str]] = {"line": Gate.line, "json": Gate.to_json}
 """Formats of the verdict."""
 
 
 def gate(
-    data: Sequence[Statistics],
-    given: Sequence[str],
+    data: inputs.Data | Sequence[Statistics],
+    margin: Amount | Sequence[Amount] | Mapping[str, Amount],
     *,
+    metric: str | Metric | None = None,
     alpha: float = ALPHA,
     unit: Unit = "segment",
-    resampling: Resampling | None = None,
     design: methods.Design | None = None,
     training_sd: float | None = None,
+    n_resamples: int = 100_000,
+    rng: Seed = 2012,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> Gate:
-    """Check every score of a candidate against a baseline.
+    """Check every score of a candidate against a baseline before a release.
 
-    `data` are statistics of the two systems, the baseline first, with the metrics to check. `given` are margins, in the
-    unit of the scores or as a percentage: "M" for all scores, "NAME=M" for a score, a task or a metric. `alpha` is the
-    level of each of the two claims, and `resampling` draws the test of Δ < 0 for metrics without an exact test. For
-    `design` and `training_sd` of several runs, see `compare_methods`.
+    Parameters
+    ----------
+    data
+        Two systems, the baseline first, as for `compare`; or a list of such statistics.
+    margin
+        Tolerated loss, in the unit of the scores or as a percentage such as "1%": of all scores, or by name of a score,
+        a task or a metric.
+    metric
+        As for `compare`. Default: every metric of the data.
+    alpha
+        Level of each of the two claims.
+    unit
+        "document" to take whole documents as units.
+    design, training_sd
+        Of several runs; see `compare_methods`.
+    n_resamples, rng, threads, progress
+        Of the test whether the candidate is worse, for metrics without an exact test; see `compare`.
 
+    Returns
+    -------
+    Gate
+        `.verdict` is "passed", "worse" or "undecided", and `.status` the exit status of `pairsig gate`.
+
+    Raises
+    ------
+    InputError
+        If there are not two systems, if a margin is missing or impossible, or if nobody said whether higher is better.
+
+    See Also
+    --------
+    compare : Compares systems without a margin.
+
+    Notes
+    -----
     docs/gate.md has the formulas of the verdicts. For units that do not pass or fail, the p-value of Δ > −M is the α at
     which the largest loss is M. If Δ > 0 is shown nevertheless, the candidate passes with that p-value and no loss.
+
+    Examples
+    --------
+    >>> import pairsig
+    >>> pairsig.gate({"old": [1, 1, 1, 0] * 50, "new": [0, 0, 1, 0] * 50}, "2%").verdict
+    'worse'
     """
     check_level(alpha, "significance level")
+    data = _statistics(data, metric)
     assumed = [metric.name for statistics in data for metric in statistics.metrics if metric.assumed]
     if assumed:
         raise Question(
@@ -187,8 +281,8 @@ def gate(
             [{"lower-is-better": True}, {"higher-is-better": True}],
         )
     names = [metric.name for statistics in data for metric in statistics.metrics]
-    wanted = _margins(given, names)
-    resampling = resampling or Resampling(100_000)
+    wanted = _margins(_given(margin), names)
+    resampling = Resampling(n_resamples, seed_of(rng), threads)
     scores, found = [], []
     for statistics in data:
         systems = list(dict.fromkeys(statistics.methods))
@@ -209,6 +303,23 @@ def gate(
         needed = score.needed(check, *variances) if verdict == "undecided" else None
         checks.append(replace(check, verdict=verdict, pvalue_holm=p, n_needed=needed))
     return Gate(baseline=systems[0], candidate=systems[1], alpha=alpha, checks=tuple(checks))
+
+
+def _statistics(data: Any, metric: str | Metric | None) -> Sequence[Statistics]:
+    """The statistics of all metrics, from what `gate` takes."""
+    if isinstance(data, list | tuple):
+        return data
+    if isinstance(data, Statistics) and metric is None and data.metrics:
+        return [data]
+    statistics, chosen = inputs.prepared(data, metric)
+    return [replace(statistics, metrics=(chosen,))]
+
+
+def _given(margin: Amount | Sequence[Amount] | Mapping[str, Amount]) -> list[str]:
+    """Margins as on the command line: M, or NAME=M."""
+    if isinstance(margin, Mapping):
+        return [f"{name}={value}" for name, value in margin.items()]
+    return [str(margin)] if isinstance(margin, float | int | str) else [str(value) for value in margin]
 
 
 def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from pairsig.comparisons import inputs
 from pairsig.comparisons.baseline import pairs_with_one
 from pairsig.core import definitions, random_streams
 from pairsig.core.compiled import compiled
-from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, seed_of
+from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, Seed, seed_of
 from pairsig.core.influence import influence_values
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io import rendering
@@ -36,6 +36,9 @@ from pairsig.metrics import Metric
 from pairsig.stats.intervals import degrees_of_freedom, passed_or_failed
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Unit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Design = Literal["crossed", "nested"]
 Floats = NDArray[np.float64]
@@ -98,6 +101,14 @@ class MethodComparison(TableResult):
     def _repr_html_(self) -> str:
         return render(self._rows, "html")
 
+    def _figure(self) -> Figure:
+        """Differences with their intervals over runs and test sets."""
+        from pairsig.io import pictures
+
+        columns = ["method_a", "method_b", "difference", "ci_low", "ci_high"]
+        rows = [(f"{a} − {b}", *ends) for a, b, *ends in signed(self._rows)[columns].itertuples(index=False)]
+        return pictures.intervals(rows, f"difference, points of {self.metric.name}, over runs and test sets")
+
 
 def compare_methods(
     data: inputs.Data,
@@ -109,7 +120,7 @@ def compare_methods(
     unit: Unit = "segment",
     confidence_level: float = 0.95,
     n_resamples: int = 0,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> MethodComparison:
@@ -138,7 +149,7 @@ def compare_methods(
     n_resamples
         Number of resamples for `pvalue_bootstrap`; 0 for none.
     rng
-        Seed of the random numbers, or a numpy Generator from which one is drawn.
+        Seed of the random numbers: a whole number, or anything else that `numpy.random.default_rng` takes.
     threads
         Number of threads; default: all cores. It changes nothing but time.
     progress
@@ -314,9 +325,22 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
         columns.append(METHODS["pvalue_bootstrap"])
         lines.append("p (bootstrap): as p (method), by drawing segments and runs; too small for few runs")
     for row in table.itertuples(index=False):
-        about = f"{row.metric}, {row.method_a} and {row.method_b}: "
-        lines += [about + sentence for sentence in (*made_of(row, item_cost), *filter(None, row.doubt.split("; ")))]
+        lines += [f"{_about(row)}: {sentence}" for sentence in made_of(row, item_cost)]
+    lines += caveats(table)
     return rendering.render(rows, columns, format, notes=lines)
+
+
+def _about(row: Any) -> str:
+    return f"{row.metric}, {row.method_a} and {row.method_b}"
+
+
+def caveats(table: pd.DataFrame) -> list[str]:
+    """What the p-values and intervals of each row do not cover."""
+    return [
+        f"{_about(row)}: {sentence}"
+        for row in table.itertuples(index=False)
+        for sentence in filter(None, row.doubt.split("; "))
+    ]
 
 
 def signed(table: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from pairsig.comparisons import all_pairs, inputs
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few, compiled
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Progress, Resampling, Seed, seed_of
 from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io import rendering
@@ -94,6 +93,10 @@ class Ranking(TableResult):
     def __str__(self) -> str:
         return "".join([render(self, "table"), *(f"\n- {note}" for note in self.notes)])
 
+    def _figure(self) -> Figure:
+        """How far each system is behind the first, and its possible ranks."""
+        return _drawn(self)
+
     def _repr_html_(self) -> str:
         return "\n".join([render(self, "html"), *(f"<p>{escape(note)}</p>" for note in self.notes)])
 
@@ -105,7 +108,7 @@ def rank(
     adjustment: Adjustment = "max-t",
     alpha: float = 0.05,
     n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     unit: Unit = "segment",
     threads: int | None = None,
     memory: Memory | int | str | None = None,
@@ -128,7 +131,7 @@ def rank(
     n_resamples
         Number of shuffles.
     rng
-        Seed of the random numbers, or a numpy Generator from which one is drawn.
+        Seed of the random numbers: a whole number, or anything else that `numpy.random.default_rng` takes.
     unit
         "document" to swap whole documents instead of segments.
     threads
@@ -596,13 +599,6 @@ def _without_interval(pairs: pd.DataFrame) -> str:
     return (
         f"; {none:,} of {len(pairs):,} pairs differ by the same amount on every unit, so their gains have no interval"
     )
-
-
-def draw(ranking: Ranking, path: str | Path) -> None:
-    """Plot the ranks as SVG, PDF or PNG: how far each system is behind the first, and its possible ranks."""
-    from pairsig.io import pictures
-
-    pictures.save(pictures.styled(_drawn)(ranking), path)
 
 
 def _drawn(ranking: Ranking) -> Figure:

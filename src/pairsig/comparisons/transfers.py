@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from pairsig.io.results import TableResult
 from pairsig.metrics import Metric
 from pairsig.planning.heterogeneity import notes, render, transfers
 from pairsig.stats.paired import Unit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,6 +62,14 @@ class Transfer(TableResult):
 
     def _repr_html_(self) -> str:
         return render(self._rows, self.notes, "html")
+
+    def _figure(self) -> Figure:
+        """Mean gains with their prediction intervals for the next test set."""
+        from pairsig.io import pictures
+
+        columns = ["system_a", "system_b", "gain", "prediction_low", "prediction_high"]
+        rows = [(f"{a} − {b}", *ends) for a, b, *ends in self._rows[columns].itertuples(index=False)]
+        return pictures.intervals(rows, f"gain on the next test set, points of {self.metric.name}")
 
 
 def transfer(

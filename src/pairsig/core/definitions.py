@@ -370,7 +370,7 @@ def from_signature(signature: str) -> Test:
 
 
 def formulas() -> str:
-    """One line per test, for `--help`."""
+    """One line per test, for docs/p-values.md."""
     rows = [(test.name, test.method, test.alternative, test.formula) for test in TESTS]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [

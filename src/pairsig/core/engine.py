@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,9 @@ MAX_RESAMPLES = 10**12
 
 MOST_SECONDS = 24 * 3600
 """What would take longer is refused."""
+
+Seed: TypeAlias = "int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None"
+"""What `numpy.random.default_rng` takes."""
 
 MAX_SEED = 2**128 - 1
 MAX_THREADS = 1024
@@ -143,14 +146,17 @@ class Resampling:
         return f"resamples:{self.n_resamples}|seed:{self.seed}{estimator}"
 
 
-def seed_of(rng: object) -> int:
-    """The seed that a user gives: an integer, or a numpy Generator from which one is drawn."""
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
+def seed_of(rng: Seed) -> int:
+    """The seed that a user gives: an integer, or one that is drawn from what `numpy.random.default_rng` makes of it."""
     try:
         seed = operator.index(rng)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"rng is {rng!r}, expected a whole number or a numpy Generator") from None
+        try:
+            return int(np.random.default_rng(rng).integers(2**63))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"rng is {rng!r}, expected a whole number, or what numpy.random.default_rng takes"
+            ) from None
     check_whole("seed", seed, 0, MAX_SEED)
     return seed
 

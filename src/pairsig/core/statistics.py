@@ -373,6 +373,11 @@ class Statistics:
 
         Draws follow the order of the segments, and with it do not depend on the order of the rows in a file.
         """
+        numbers = _whole_numbers(self.segments)
+        if numbers is not None:
+            if (numbers[1:] > numbers[:-1]).all():
+                return self
+            return self.select(segments=np.lexsort((self.segments, numbers)))
 
         def parts(segment: str) -> list[tuple[int, int, str]]:
             words = re.split(r"([0-9]{1,18})", segment)
@@ -961,8 +966,8 @@ def only_metric(data: Statistics) -> Metric:
     """The only metric with the columns of the data."""
     if named_metric := data.provenance.get("metric"):
         return registry.metric(named_metric)
-    fitting = [metric for metric in registry.METRICS.values() if set(metric.columns) == set(data.columns)]
-    if len({metric.function for metric in fitting}) != 1:
+    fitting = registry.fitting(data.columns)
+    if len(fitting) != 1:
         description = ", ".join(metric.name for metric in fitting) or "none"
         raise Question(
             f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
@@ -980,6 +985,18 @@ def run_name(method: str, run: str) -> str:
 def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
     # A system without a run keeps its name, even if that ends in a hyphen.
     return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
+
+
+def _whole_numbers(ids: NDArray[np.str_]) -> NDArray[np.int64] | None:
+    """Ids that consist of up to 18 digits, as numbers; None if others are among them. Quick for millions of ids."""
+    width = ids.dtype.itemsize // 4
+    if not 0 < width <= 18 or not len(ids):
+        return None
+    characters = np.ascontiguousarray(ids).view(np.uint32).reshape(-1, width)
+    is_digit = (characters >= ord("0")) & (characters <= ord("9"))
+    if not (is_digit[:, 0].all() and (is_digit | (characters == 0)).all()):
+        return None
+    return ids.astype(np.int64)
 
 
 def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:

@@ -11,13 +11,16 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pairsig.io.choices import near, one_of
 from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
@@ -28,9 +31,31 @@ Run = Callable[[argparse.Namespace], int | None]
 """A command; it returns its exit status if it is not 0."""
 
 
-class _Parser(argparse.ArgumentParser):
+MORE = "more"
+"""Title of the group of rare options, which is the last of a command and short."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of one command."""
+
     def __init__(self, **how: Any) -> None:
         super().__init__(**how | {"allow_abbrev": False})
+
+    def group(self, title: str, description: str | None = None) -> argparse._ArgumentGroup:
+        """The group of options with this title."""
+        known = {group.title: group for group in self._action_groups}
+        return known.get(title) or self.add_argument_group(title, description)
+
+    def format_help(self) -> str:
+        """The help, with the arguments that a command needs in its first line, and rare options at its end."""
+        self.usage = usage(self)
+        self._action_groups.sort(key=lambda group: (group.title or "").startswith(MORE))
+        return super().format_help()
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            expected = one_of(str(value), list(action.choices))
+            raise argparse.ArgumentError(action, f"found {quoted(value)}, expected {expected}")
 
     @property
     def epilog(self) -> str | None:
@@ -44,6 +69,54 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print one sentence that refers to the command's help, instead of the usage of all commands."""
         self.exit(2, f"{self.prog}: error: {plain(message)} (see `{self.prog} --help`)\n")
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help of a command: an option per line, and only the names of rare ones."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26)
+
+    def add_arguments(self, actions: Iterable[argparse.Action]) -> None:
+        if self._current_section.heading == MORE:
+            names = [called(action).replace(" ", "\xa0") for action in actions]
+            note = f"`{self._prog} --help all` describes these options:"
+            lines = [note, *wrap(", ".join(names), self._width - 2, break_on_hyphens=False)]
+            self._add_item(lambda: "".join(f"  {line}\n" for line in lines).replace("\xa0", " "), [])
+        else:
+            super().add_arguments(actions)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        return ", ".join([*action.option_strings[:-1], called(action)])
+
+
+class _ShowHelp(argparse.Action):
+    """Print the help; with `all`, a description of every option."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, what: object, *__: object) -> None:
+        for group in parser._action_groups:
+            if group.title == MORE and what == "all":
+                group.title = "more options"
+        parser.print_help()
+        parser.exit()
+
+
+def called(action: argparse.Action) -> str:
+    """An argument as a user writes it: `FILE …`, `--metric M`."""
+    value = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest.upper())
+    value = " ".join(value) if isinstance(value, tuple) else str(value)
+    if action.nargs in ("+", "*"):
+        value += " …"
+    if not action.option_strings:
+        return value
+    return action.option_strings[-1] if action.nargs == 0 else f"{action.option_strings[-1]} {value}"
+
+
+def usage(parser: argparse.ArgumentParser) -> str:
+    """The command with what it needs: `pairsig extract OUTPUT --metric METRIC [options]`."""
+    positional = [action for action in parser._actions if not action.option_strings]
+    required = [action for action in parser._actions if action.option_strings and action.required]
+    return " ".join([parser.prog, *map(called, positional), *map(called, required), "[options]"]).replace("%", "%%")
 
 
 VERSIONS_OF = ("numpy", "numba", "scipy", "pandas", "pyarrow", "sacrebleu")
@@ -90,7 +163,7 @@ class _Completion(argparse.Action):
 class Commands:
     """A command line with subcommands; each is a function of its parsed arguments, and its docstring is the help.
 
-    The help of a command ends with its example.
+    The help of a command begins with its example.
     """
 
     def __init__(self, program: str, description: str, examples: Mapping[str, str] | None = None) -> None:
@@ -101,12 +174,12 @@ class Commands:
             def _format_action(self, action: argparse.Action) -> str:
                 return headings.get(action.dest, "") + super()._format_action(action)
 
-        self.parser = _Parser(prog=program, description=description, formatter_class=Grouped)
+        self.parser = Parser(prog=program, description=description, formatter_class=Grouped)
         self.parser.add_argument(
             "--version", action=_Version, nargs=0, help="print the versions that a bug report needs, and exit"
         )
         self._commands = self.parser.add_subparsers(
-            required=True, title="commands", metavar="COMMAND", parser_class=_Parser
+            required=True, title="commands", metavar="COMMAND", prog=program, parser_class=Parser
         )
         self._heading = ""
 
@@ -129,19 +202,21 @@ class Commands:
         """List the commands that are added next below this heading."""
         self._heading = f"\n  {heading}:\n"
 
-    def add(self, run: Run, epilog: str | Callable[[], str] = "") -> argparse.ArgumentParser:
-        """Add a command with the name of the function, and return its parser; the help ends with its example."""
+    def add(self, run: Run, epilog: str | Callable[[], str] = "") -> Parser:
+        """Add a command with the name of the function, and return its parser; the help begins with its example."""
         text, name = run.__doc__ or "", run.__name__.strip("_").replace("_", "-")
         example = "".join(f"\n  {line}" for line in self.examples.get(name, "").splitlines())
-        example = f"\nexample, in an empty folder:{example}" if example else ""
-        added: argparse.ArgumentParser = self._commands.add_parser(
+        added: Parser = self._commands.add_parser(
             name,
             help=text.partition("\n")[0],  # with PYTHONOPTIMIZE=2, there is no text
-            description=text,
-            epilog=(lambda: epilog() + example) if callable(epilog) else epilog + example,  # type: ignore[arg-type]
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            description=text + (f"\n\n{EXAMPLE}{example}" if example else ""),
+            epilog=epilog,  # type: ignore[arg-type]
+            formatter_class=_Help,
+            add_help=False,
         )
-        added.set_defaults(_run=run)
+        added.group(MORE).add_argument("-h", "--help", action=_ShowHelp, nargs="?", metavar="all", help="show this")
+        added.group(MORE).add_argument("--quiet", action="store_true", help="print no notes and no progress")
+        added.set_defaults(_run=run, _parser=added)
         self._headings[name], self._heading = self._heading, ""
         return added
 
@@ -151,31 +226,88 @@ class Commands:
             if isinstance(stream, io.TextIOWrapper):  # some terminals cannot show δ or the name of a file
                 stream.reconfigure(errors="backslashreplace")
         words = list(sys.argv[1:] if argv is None else argv)
-        arguments = self.parser.parse_args(words)
+        try:
+            try:
+                arguments, unknown = self.parser.parse_known_args(words)
+            finally:
+                sys.stdout.flush()
+            if unknown:
+                _refuse(unknown, arguments._parser)
+        except BrokenPipeError:
+            return _closed()
         run: Run = arguments._run
         before = _files(arguments)
+        _settings.update(quiet=arguments.quiet, stdin="")
         try:
             _check_outputs(arguments)
-            return run(arguments) or 0
+            with _standard_input(arguments):
+                status = run(arguments) or 0
+            sys.stdout.flush()
+            return status
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"
             print(f"pairsig: interrupted, {details}", file=sys.stderr)
             return INTERRUPTED
         except Question as question:
-            print(f"pairsig: error: {question.as_commands([self.parser.prog, *words])}", file=sys.stderr)
+            _say("error", question.as_commands([self.parser.prog, *words]))
             return 2
         except InputError as error:
-            print(f"pairsig: error: {error}", file=sys.stderr)
+            _say("error", str(error))
             return 2
-        except BrokenPipeError:  # `pairsig … | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 141
+        except BrokenPipeError:
+            return _closed()
         except (MemoryError, OSError, ImportError, RuntimeError, SystemError) as error:
             if not (sentence := _of_the_machine(error)):
                 raise
-            print(f"pairsig: error: {plain(sentence)}", file=sys.stderr)
+            _say("error", plain(sentence))
             return 2
+
+
+EXAMPLE = "example, in an empty folder:"
+"""The line above the example of a command."""
+
+_settings: dict[str, Any] = {"quiet": False, "stdin": ""}
+"""Of the present command: its option `--quiet`, and the file with what was read from standard input."""
+
+
+def _say(kind: str, text: str) -> None:
+    """Print one message, in which standard input is called `-`."""
+    text = text.replace(_settings["stdin"], "-") if _settings["stdin"] else text
+    print(f"pairsig: {kind}: {text}", file=sys.stderr)
+
+
+def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
+    """One sentence on the first word that the command does not know."""
+    word = next((word for word in unknown if word.startswith("-")), unknown[0]).partition("=")[0]
+    known = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    parser.error(f"unknown option {word}{near(word, known)}" if word[0] == "-" else f"found {quoted(word)} as well")
+
+
+def _closed() -> int:
+    """The exit status if nobody reads the output any more, as in `pairsig … | head -1`."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
+
+
+@contextmanager
+def _standard_input(arguments: argparse.Namespace) -> Iterator[None]:
+    """Replace the file `-` by a file with what is read from standard input, since files are read more than once."""
+    lists = [value for value in vars(arguments).values() if isinstance(value, list)]
+    lists += [value for of_runs in lists for value in of_runs if isinstance(value, list)]
+    places = [(words, place) for words in lists for place, word in enumerate(words) if word in ("-", Path("-"))]
+    if not places:
+        yield
+        return
+    if len(places) > 1:
+        raise InputError(f"found the file - {len(places)} times, expected it once: it stands for standard input")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "stdin"
+        path.write_bytes(sys.stdin.buffer.read())
+        ((words, place),) = places
+        words[place] = type(words[place])(path)
+        _settings["stdin"] = str(path)
+        yield
 
 
 _SHORT_OF_MEMORY = re.compile(
@@ -244,13 +376,13 @@ def _files(arguments: argparse.Namespace) -> dict[str, int]:
 
 def warn(sentence: str) -> None:
     """Print a warning, after which the command continues."""
-    print(f"pairsig: warning: {plain(sentence)}", file=sys.stderr)
+    _say("warning", plain(sentence))
 
 
-def note(*sentences: str) -> None:
-    """Print notes about how the input was treated."""
-    for sentence in sentences:
-        print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
+def note(*sentences: str, always: bool = False) -> None:
+    """Print notes about how the input was treated; `always` with `--quiet`, too: what limits a conclusion."""
+    for sentence in () if _settings["quiet"] and not always else sentences:
+        _say("note", plain(sentence))
 
 
 @contextmanager
@@ -259,7 +391,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Progress | None]:
 
     Without a `total` it only shows that the work continues.
     """
-    if not sys.stderr.isatty():
+    if _settings["quiet"] or not sys.stderr.isatty():
         yield None
         return
     import time
@@ -353,6 +485,9 @@ def output(text: str, suffixes: Sequence[str] = ()) -> Path:
 
 table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
 """Path of a table to write."""
+
+result = partial(output, suffixes=(".json", ".csv", ".tsv", ".parquet", ".md", ".tex"))
+"""Path of a result to write, as a table or in a format for readers."""
 
 picture = partial(output, suffixes=(".svg", ".pdf", ".png"))
 """Path of a figure to write."""

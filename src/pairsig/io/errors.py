@@ -49,6 +49,10 @@ FLAGS = ("lower-is-better", "higher-is-better", "any-value", "even-so", "text-as
 """Roles without a value."""
 
 
+SHORT = {"metric": "-m", "reference": "-r"}
+"""Short names of options, as in sacrebleu."""
+
+
 class Question(InputError):
     """The input can be read in more than one way: the message lists the columns and the answers to choose from.
 
@@ -68,7 +72,7 @@ class Question(InputError):
     --------
     >>> from pairsig.io.errors import Question
     >>> question = Question("a.csv: found the numbers acc and n, expected one", [{"score": "acc"}, {"score": "n"}])
-    >>> print(question.as_commands(["pairsig", "test", "a.csv"]))
+    >>> print(question.as_commands(["pairsig", "compare", "a.csv"]))
     a.csv: found the numbers acc and n, expected one
     pairsig compare a.csv --score acc
     pairsig compare a.csv --score n
@@ -100,8 +104,8 @@ def _answered(argv: Sequence[str], answer: Mapping[str, str | bool | None]) -> l
     words = list(argv)
     for role, value in answer.items():
         option = f"--{role}"
-        while option in words:
-            place = words.index(option)
+        while names := [name for name in (option, SHORT.get(role)) if name in words]:
+            place = words.index(names[0])
             del words[place : place + (1 if role in FLAGS else 2)]
         words = [word for word in words if not word.startswith(f"{option}=")]
         if value is True:

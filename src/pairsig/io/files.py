@@ -73,6 +73,20 @@ def checked_text(path: AnyPath, data: bytes, *, windows: bool = False) -> tuple[
     encoding = "cp1252" if windows and _is_windows_1252(data) else "utf-8"
     if encoding == "utf-8":
         _decoded(path, data)
+    _check_lines(path, data)
+    return data, encoding
+
+
+def text_of(path: AnyPath) -> str:
+    """All of a text, see `open_text`, which is decoded once."""
+    data = content(path).removeprefix(BOM_UTF8)
+    text = _decoded(path, data)
+    _check_lines(path, data)
+    return text
+
+
+def _check_lines(path: AnyPath, data: bytes) -> None:
+    """Refuse text with NUL characters, with too many lines or with too long ones."""
     if (nul := data.find(b"\0")) >= 0:
         raise InputError(f"{path}, line {_line(data, nul)}: found a NUL character, expected UTF-8 text")
     if (lines := data.count(b"\n")) > MAX_LINES:
@@ -86,7 +100,6 @@ def checked_text(path: AnyPath, data: bytes, *, windows: bool = False) -> tuple[
                 f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected shorter lines"
             )
         start = end + 1
-    return data, encoding
 
 
 def _is_windows_1252(data: bytes) -> bool:
@@ -250,7 +263,13 @@ def _reading(path: AnyPath) -> Iterator[None]:
 
 def _decompressed(name: str, file: IO[bytes]) -> bytes:
     """Content of a file, decompressed according to its suffix."""
-    return _bounded(name, _reader(name, file))
+    read = _reader(name, file)
+    if read != file.read:
+        return _bounded(name, read)
+    size = file.seek(0, os.SEEK_END) if file.seekable() else 0
+    if size:
+        file.seek(0)
+    return _bounded(name, read, max(_CHUNK, min(size, MAX_BYTES) + 1))  # in one piece, which needs no copy
 
 
 def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
@@ -269,11 +288,11 @@ def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
     return file.read
 
 
-def _bounded(name: str, read: Callable[[int], bytes]) -> bytes:
+def _bounded(name: str, read: Callable[[int], bytes], chunk: int = 0) -> bytes:
     """All that `read` returns, in chunks; an error if it exceeds `MAX_BYTES`."""
     pieces: list[bytes] = []
     size = 0
-    while piece := read(_CHUNK):
+    while piece := read(chunk or _CHUNK):
         size += len(piece)
         if size > MAX_BYTES:
             raise InputError(f"{name}: found more than {MAX_BYTES:,} bytes of content, expected at most that many")

@@ -5,7 +5,7 @@ This module needs matplotlib, an optional dependency, so it is imported only whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -70,6 +70,24 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
 }
 """By format of figures."""
+
+
+def intervals(rows: Iterable[tuple[str, float, float, float]], label: str) -> Figure:
+    """Numbers with their intervals, one below the other, each with a name; `label` is the text of the axis."""
+    rows = list(rows)
+    figure = Figure(figsize=(4.2, 0.7 + 0.2 * len(rows)))
+    axes = figure.subplots()
+    for height, (_, value, low, high) in enumerate(rows):
+        axes.plot(value, height, "o", color=INK, markersize=3.5, zorder=3)
+        axes.hlines(height, low, high, color=BLUE, linewidth=1.2)
+    axes.axvline(0, color=GREY, linewidth=0.6)
+    axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["left"]].set_visible(False)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel(label)
+    return figure
+
 
 Parameters = ParamSpec("Parameters")
 

@@ -132,13 +132,41 @@ def records(table: pd.DataFrame | Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
+SCHEMA = 1
+"""Version of the JSON of results: it grows if a name of an object or a column changes its meaning, or goes."""
+
+
+def as_object(table: pd.DataFrame | Sequence[Row]) -> dict[str, Any]:
+    """The rows with all digits and the version of the schema; missing values and the logarithm of 0 are None."""
+    return {"schema_version": SCHEMA, "rows": [plain_cells(row) for row in records(table)]}
+
+
+def plain_cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Cells for JSON: numbers that are missing or infinite are None."""
+    plain: dict[str, Any] = {}
+    for name, cell in row.items():
+        value = cell.item() if isinstance(cell, np.generic) else cell
+        plain[name] = None if isinstance(value, float) and not math.isfinite(value) else value
+    return plain
+
+
 def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
-    """The rows as a JSON list of objects with all digits; missing values and the logarithm of 0 are null."""
-    null = (None, -math.inf)
-    rows = [
-        {name: None if cell in null or cell != cell else cell for name, cell in row.items()} for row in records(table)
-    ]
-    return json.dumps(rows, indent=2)
+    """`as_object` as text."""
+    return json.dumps(as_object(table), indent=2)
+
+
+def as_csv(table: pd.DataFrame | Sequence[Row]) -> str:
+    """The rows as CSV with all digits."""
+    text: str = flat(table).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def flat(table: pd.DataFrame | Sequence[Row]) -> pd.DataFrame:
+    """The rows as a data frame, with lists of sentences as text."""
+    rows = pd.DataFrame(list(table)) if isinstance(table, Sequence) else table.copy(deep=False)
+    for column in rows.columns[[isinstance(cell, list | tuple) for cell in rows.iloc[0]]] if len(rows) else []:
+        rows[column] = rows[column].map("; ".join)
+    return rows
 
 
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:

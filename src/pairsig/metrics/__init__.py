@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,6 +126,9 @@ class Metric:
     gradient
         Function from totals `(rows, columns)` to the partial derivatives of `function` by each of them, in the same
         shape. Default: central differences.
+    labels
+        How the columns follow from labels, the right answers and the predictions of items: "by class", with three
+        columns for each class, or "pooled", with their sums; "" if they do not.
     assumed
         Whether nobody declared that higher scores are better; results then say so.
 
@@ -153,6 +156,7 @@ class Metric:
     extractor: Extractor | None = field(default=None, repr=False)
     title: str = ""
     gradient: Callable[[Totals], NDArray[np.float64]] | None = field(default=None, repr=False)
+    labels: Literal["", "by class", "pooled"] = ""
     assumed: bool = False
 
     def __post_init__(self) -> None:

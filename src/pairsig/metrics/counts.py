@@ -27,10 +27,15 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "accuracy", _COUNTS, accuracy, "100 · Σ correct / Σ total", at_most=(("correct", "total"),), title="accuracy"
     ),
-    Metric("f1", _BRACKETS, f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)", at_most=_BRACKETS_AT_MOST),
     Metric(
-        "precision", _BRACKETS, precision, "100 · Σ matched / Σ predicted", at_most=_BRACKETS_AT_MOST, title="precision"
+        "f1", _BRACKETS, f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)", at_most=_BRACKETS_AT_MOST, labels="pooled"
     ),
-    Metric("recall", _BRACKETS, recall, "100 · Σ matched / Σ gold", at_most=_BRACKETS_AT_MOST, title="recall"),
+    *(
+        Metric(name, _BRACKETS, function, formula, at_most=_BRACKETS_AT_MOST, title=name, labels="pooled")
+        for name, function, formula in (
+            ("precision", precision, "100 · Σ matched / Σ predicted"),
+            ("recall", recall, "100 · Σ matched / Σ gold"),
+        )
+    ),
     Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None, title="mean"),
 )

@@ -26,15 +26,11 @@ Entity = tuple[str, int, int]
 
 def _steps(text: str) -> frozenset[Step]:
     """Steps such as `BI=` (same type), `II!` (another type) or `?B*` (`?` is any prefix, `*` any type)."""
-    return frozenset(
-        step
-        for first, second, types in map(list, text.split())
-        for step in product(
-            "OBIES" if first == "?" else first,
-            "OBIES" if second == "?" else second,
-            {"=": (True,), "!": (False,), "*": (True, False)}[types],
-        )
-    )
+    steps: set[Step] = set()
+    for first, second, types in map(list, text.split()):
+        before, here = (prefix.replace("?", "OBIES") for prefix in (first, second))
+        steps.update(product(before, here, {"=": (True,), "!": (False,), "*": (True, False)}[types]))
+    return frozenset(steps)
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ def entities(tags: Sequence[str], scheme: str = "lenient") -> list[Entity]:
     ([('PER', 0, 2), ('LOC', 3, 4)], [('PER', 0, 2)])
     """
     rules = SCHEMES[choose(scheme, SCHEMES, "scheme of tags")]
-    found: list[Entity] = []
+    complete: list[Entity] = []
     start, before, kind_before = -1, "O", ""
     for place, tag in enumerate([*tags, "O"]):
         prefix, kind = tag[:1], tag[2:]
@@ -81,12 +77,12 @@ def entities(tags: Sequence[str], scheme: str = "lenient") -> list[Entity]:
         step = before, prefix, kind == kind_before
         if start >= 0 and step not in rules.continues:
             if step in rules.ends:
-                found.append((kind_before, start, place))
+                complete.append((kind_before, start, place))
             start = -1
         if start < 0 and step in rules.starts:
             start = place
         before, kind_before = prefix, kind
-    return found
+    return complete
 
 
 def entity_counts(
@@ -124,7 +120,7 @@ def entity_counts(
             raise InputError(f"sentence {number} of the output or the reference: {error}") from None
         types.update(kind for kind, *_ in predicted | gold)
         if type is not None:
-            predicted, gold = ({entity for entity in own if entity[0] == type} for own in (predicted, gold))
+            predicted, gold = ({entity for entity in side if entity[0] == type} for side in (predicted, gold))
         rows.append((len(predicted & gold), len(predicted), len(gold)))
     if type is not None and type not in types:
         raise InputError(f"found no entity of type {quoted(type)}, expected one of {listed(sorted(types)) or 'none'}")

@@ -185,6 +185,15 @@ def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Flo
     return np.asarray(2e4 * (1 - rho) * (p / 100) * (1 - p / 100) / np.sqrt(words))
 
 
+_BORROWED = {"f1": "parseval", "entity_f1": "parseval"}
+"""Metrics without a variance model, and that of a similar one which stands for it."""
+
+
+def model_of(metric: str) -> str:
+    """The metric whose variance model is used for a metric."""
+    return _BORROWED.get(metric, metric.removeprefix("conll_"))
+
+
 def from_variance_model(
     metric: str,
     *,
@@ -206,7 +215,7 @@ def from_variance_model(
     """
     table = fitted() if variance_model is None else variance_model
     known = sorted(set(table["metric"]) - {"all"})
-    name = spelled(metric.removeprefix("conll_"), known)
+    name = spelled(model_of(metric), known)
     if name not in known:
         raise InputError(
             f"there is no variance model for the metric {metric}, expected a pilot, or "
@@ -230,6 +239,9 @@ def from_variance_model(
         design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or overlap or 0.0)
     )
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
+    borrowed = [] if metric not in _BORROWED else [
+        f"the model of {name}, the F1 of brackets, stands for {metric}, to which no model was fitted; a pilot is safer"
+    ]  # fmt: skip
     validated = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == given)].iloc[0]
     others = "" if row["n_left_out"] else " with other metrics"
     note = (
@@ -245,7 +257,7 @@ def from_variance_model(
         high=variance * ratio,
         source="variance model",
         given=given,
-        notes=(note,),
+        notes=(note, *borrowed),
         score=points,
     )
 
@@ -274,10 +286,13 @@ def _assumed(
 OUTCOMES = "accuracy"
 """The metric of items that are passed or failed, which needs no variance model."""
 
-_LIKE_LEADERBOARDS = "the median pair of eleven leaderboards of language models had 0.31 to 0.65"
+_LEAST_CORRELATED = 0.31
+"""The correlation of the median pair on that leaderboard of the study on which it is lowest."""
+
+_LIKE_LEADERBOARDS = f"the median pair of eleven leaderboards of language models had {_LEAST_CORRELATED} to 0.65"
 
 
-def from_outcomes(*, score: Amount, correlation: float | None, design_effect: float = 1.0) -> Spread:
+def from_outcomes(*, score: Amount, correlation: float | None = None, design_effect: float = 1.0) -> Spread:
     """Compute the variance of the difference for items that are passed or failed, from score and correlation.
 
     S² = 10⁴ · 2(1 − ρ) · p(1 − p), in points², with the score p of both systems as a share and the correlation ρ of
@@ -287,10 +302,8 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
     items with partial credit or several runs, S² is smaller: on eleven leaderboards, the S² of the median pair is
     0.55 to 0.96 times this. The parameters are those of `from_variance_model`.
     """
-    if correlation is None:
-        raise InputError(
-            f"planning for {OUTCOMES} needs --correlation, that of the two systems' outcomes ({_LIKE_LEADERBOARDS})"
-        )
+    assumed = correlation is None
+    correlation = _LEAST_CORRELATED if correlation is None else correlation
     points = _assumed(score, design_effect=design_effect, correlation=correlation)
     least = -min(points / (100 - points), (100 - points) / points)
     if correlation < least:
@@ -303,6 +316,8 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
         "the standard deviation follows from the score and the correlation of two systems that pass or fail each item; "
         f"it is as certain as these two are ({_LIKE_LEADERBOARDS})"
     )
+    if assumed:
+        note = f"the correlation was assumed to be {correlation}, which is cautious; --correlation says what is; {note}"
     return Spread(
         variance=variance,
         low=variance,

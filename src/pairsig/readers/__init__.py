@@ -23,7 +23,7 @@ from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath, beginning
 
 # From the most general format to the most specific. Detection asks the last one first.
-OUTPUTS = ("text", "alignment", "iob", "trees", "conllu", "conllx")
+OUTPUTS = ("text", "kaldi", "trn", "alignment", "iob", "trees", "conllu", "conllx")
 """Modules of `outputs`: segments that a metric compares with a reference."""
 TABLES = ("table", "scores")
 """What `table` reads: columns with declared roles, and one score per line."""

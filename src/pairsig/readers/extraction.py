@@ -164,7 +164,10 @@ class References:
         note: Callable[[str], object] | None = None,
     ) -> Statistics:
         """The counts of a system on every segment of its `outputs`, with options of the metric."""
-        from pairsig.core.statistics import Statistics  # imports pandas, which reading the sheets does not need
+        from pairsig.core.statistics import (
+            Statistics,
+            label_array,
+        )  # imports pandas, which reading the sheets does not need
 
         for name, gold in self.golds.items():
             if readers.reader_of_outputs(self.reader).parallel and len(gold) != len(segments):
@@ -179,6 +182,11 @@ class References:
             counts = metric.statistics(segments, reference, **options)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+        if note is not None and (empty := [place for place, text in enumerate(segments) if self._lacks(text, place)]):
+            note(
+                f"{path}: warning: {len(empty):,} of {len(segments):,} outputs are empty, the first in line "
+                f"{empty[0] + 1:,}; they count as outputs without words"
+            )
         if note is not None and isinstance(counts, NotedCounts):
             for sentence in counts.notes:
                 note(f"{system}: {sentence}")
@@ -195,7 +203,7 @@ class References:
             systems=(system,),
             groups=(group or system,),
             kinds=(kind,),
-            segments=np.arange(1, n_segments + 1).astype(str),
+            segments=label_array(self._first[1] or list(map(str, range(1, n_segments + 1))), self.paths[0]),
             documents=np.array(self.documents or [""] * n_segments, dtype=str),
             domains=np.array(self.domains or [""] * n_segments, dtype=str),
             columns=tuple(counts),
@@ -233,7 +241,8 @@ class References:
 
             ids, texts = table.column(path, self.column)
             return texts, ids
-        return readers.read(self.reader, path, **options), None
+        segments = readers.read(self.reader, path, **options)
+        return (list(segments.values()), list(segments)) if isinstance(segments, dict) else (segments, None)
 
     def _in_order(self, path: str, segments: Sequence[Any], ids: list[str] | None) -> Sequence[Any]:
         """Segments in the order of the first reference, if both files have ids."""
@@ -242,11 +251,18 @@ class References:
             return segments
         places = {name: place for place, name in enumerate(ids)}
         if set(places) != set(order) or len(places) < len(ids) or len(places) < len(order):
+            alone = [name for name in places if name not in set(order)] or [
+                name for name in order if name not in places
+            ]
             raise InputError(
                 f"{path}: found {len(places):,} different items, {self.paths[0]} has {len(set(order)):,}, expected the "
-                "same ids in both, each once"
+                f"same ids in both, each once{'; only one has ' * bool(alone)}{listed(alone)}"
             )
         return [segments[places[name]] for name in order]
+
+    def _lacks(self, text: Any, place: int) -> bool:
+        """Whether an output is empty where a reference is not."""
+        return isinstance(text, str) and not text.strip() and any(gold[place].strip() for gold in self.golds.values())
 
     def _check_texts(self, name: str, segments: Sequence[Any], reference: Sequence[Any]) -> None:
         """Ask about texts that look like markup."""

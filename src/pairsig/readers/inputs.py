@@ -549,7 +549,7 @@ def _aligned(
     for part in (part for own in files for part in own):
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    parts = [part for own in files for part in own]
+    parts = system_counts.with_all_classes([part for own in files for part in own])
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
         found = tasks.align(parts, methods, runs, metrics=metrics, **how)

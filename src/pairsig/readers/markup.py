@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from pairsig.io.errors import Question
+
+Answer: TypeAlias = dict[str, str | bool | None]
 
 _MOST = 0.9
 """Share of lines that look alike."""
@@ -35,14 +38,16 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
     filled = [line.strip() for line in lines if line.strip()]
     if not filled:
         return
-    entities: list[dict[str, str | bool | None]] = [{"reader": "iob", "metric": "entity_f1"}]
-    for found, matches, answers in (
+    kinds: list[tuple[str, list[bool], list[Answer]]] = [
         ("JSON", [_is_json(line) for line in filled], _fields(path, filled[0])),
         ("a TREC run", [_TREC.fullmatch(line) is not None for line in filled], []),
-        ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], entities),
+        ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], [{"reader": "iob", "metric": "entity_f1"}]),
         ("cells of a table", _are_cells(filled), []),
-        *((f"utterance ids ({name})", _have_ids(filled, reference, _IDS[name]), []) for name in _IDS),
-    ):
+    ]
+    for name, pattern in _IDS.items():
+        matches = _have_ids(filled, reference, pattern)
+        kinds.append((f"utterance ids ({name})", matches, [{"reader": name.lower()}]))
+    for found, matches, answers in kinds:
         if matches and sum(matches) >= _MOST * len(filled):
             raise Question(
                 f"{path}: found {found} in {sum(matches):,} of {len(filled):,} lines, expected plain text, of which "
@@ -58,7 +63,7 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
         )
 
 
-def _fields(path: str, line: str) -> list[dict[str, str | bool | None]]:
+def _fields(path: str, line: str) -> list[Answer]:
     """The fields with texts of the first object of JSON Lines, as answers."""
     if not path.endswith((".jsonl", ".ndjson")) or not _is_json(line) or line[0] != "{":
         return []

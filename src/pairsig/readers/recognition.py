@@ -48,7 +48,12 @@ def _of_outputs(paths: Sequence[AnyPath], metrics: Sequence[str | Metric]) -> st
     files, wanted = [Beginning(path) for path in paths], {registry.metric(metric).reader for metric in metrics} - {None}
     known = {name: reader_of_outputs(name) for name in reversed(readers.OUTPUTS)}
     fitting = [name for name, reader in known.items() if wanted <= {name, reader.like}] or list(known)
-    return next((name for name in fitting if all(map(known[name].recognizes, files))), fitting[-1])
+
+    def recognizes(name: str) -> bool:
+        reader = known[name]
+        return all(file.suffix in reader.suffixes or reader.recognizes(file) for file in files)
+
+    return next(filter(recognizes, fitting), fitting[-1])
 
 
 def _of_file(path: AnyPath) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,7 +286,7 @@ def align(
         if metric.assumed
     ]
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
-    texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
+    texts: Mapping[str, tuple[str, str]] = ChainMap(*(cast("dict[str, Any]", part.texts) for part in parts))
     aligned = []
     for kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
         columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
@@ -509,6 +509,31 @@ def _check_wrong(parts: Sequence[SystemCounts], metric: Metric) -> None:
             f"better, since --missing wrong counts items without a score as 0; use --missing drop, or choose other "
             f"metrics"
         )
+
+
+def with_all_classes(parts: Sequence[SystemCounts]) -> list[SystemCounts]:
+    """The counts of each class that any of the systems has; those that a file does not have are 0."""
+    columns: dict[str, dict[str, None]] = {}
+    bounds: dict[str, dict[tuple[str, str], None]] = {}
+    for metric in (metric for part in parts for metric in part.metrics if metric.labels == "by class"):
+        columns.setdefault(metric.name, {}).update(dict.fromkeys(metric.columns))
+        bounds.setdefault(metric.name, {}).update(dict.fromkeys(metric.at_most))
+    if not columns:
+        return list(parts)
+    return [
+        replace(
+            part,
+            counts={name: np.zeros(len(part.segments), dtype=np.int32) for own in columns.values() for name in own}
+            | dict(part.counts),
+            metrics=tuple(
+                replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name]))
+                if metric.name in columns
+                else metric
+                for metric in part.metrics
+            ),
+        )
+        for part in parts
+    ]
 
 
 def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:

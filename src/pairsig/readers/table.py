@@ -23,6 +23,7 @@ from pairsig.io.choices import near, spelled
 from pairsig.io.errors import InputError, Question, columns_in, joined, listed, named, quoted
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric, Ratio, registry
+from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.readers import answers
 from pairsig.readers.answers import FEW, Answer
 from pairsig.readers.cells import (
@@ -31,6 +32,7 @@ from pairsig.readers.cells import (
     SCORE,
     UNNAMED,
     Cells,
+    Column,
     as_label,
     converted_winners,
     load,
@@ -113,6 +115,9 @@ class Roles:
         """The roles after an answer to a question."""
         return replace(self, **{role.replace("-", "_"): value for role, value in answer.items()})
 
+
+_ACCURACY = average("accuracy", factor=100)
+"""The share of items of which the answer equals the right one."""
 
 _LABELS = ("item", "system", "run", "document", "domain", "gold", "prediction")
 """Roles of columns whose cells are labels."""
@@ -416,7 +421,7 @@ class Reading:
 
     def counts(self) -> tuple[SystemCounts, ...]:
         """The counts of every system and run."""
-        metrics, scores = self._scores()
+        metrics, scores = self._outcomes() or self._scores()
         metrics = self._directed(metrics)
         used = {name for counts in scores.values() for name in counts} | {*scores}
         self.free = [name for name in self.free if name not in used]
@@ -445,6 +450,7 @@ class Reading:
             notes += (f"{self.source}: not used: {listed(self.free)}",)
         lines, all_ids = np.asarray(self.cells.lines), tuple(ids)
         labels = {role: self._label_array(role) for role in ("document", "domain")}
+        gold = None if self.declared["systems"] else self._label_array("gold")
         blank = ("",) * len(ids)
         parts = []
         for rows, (system, run) in zip(rows_of, names, strict=True):
@@ -457,6 +463,7 @@ class Reading:
                     segments=segments,
                     documents=documents or (blank if len(rows) == len(ids) else ("",) * len(rows)),
                     domains=domains,
+                    contents=() if gold is None else tuple(gold[rows].tolist()),
                     counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
                     unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
                     metrics=metrics,
@@ -494,10 +501,47 @@ class Reading:
             return np.array([*labels, ""], dtype=object)[codes]
         return None
 
+    def _outcomes(self) -> tuple[tuple[Metric, ...], dict[str, Scores]] | None:
+        """Accuracy, if it is named for columns of 0 and 1; None for other metrics and for counts."""
+        metric = self.roles.metric
+        names = [metric] if isinstance(metric, str | Metric) else list(metric or ())
+        for name in (name for name in names if isinstance(name, str)):
+            column = spelled(name, self.columns)
+            if column in self.columns and spelled(name, registry.METRICS) not in registry.METRICS:
+                answer: Answer = {"metric": None, "score": joined([column])}
+                raise self._question(
+                    f"{self.source}: found --metric {named(name)}, which is the name of a column and not of a metric, "
+                    "expected --score for the mean of a column",
+                    partial(list[Answer], [answer]),
+                )
+        accuracy = registry.METRICS["accuracy"]
+        if names not in (["accuracy"], [accuracy]) or {*accuracy.columns} <= {*self.columns}:
+            return None
+        self.roles = replace(self.roles, metric=None)
+        metrics, scores = self._scores()
+        if self.roles.gold:
+            return metrics, scores
+        if len(metrics) > 1:
+            raise InputError(f"found --metric accuracy and the scores {listed(m.name for m in metrics)}, expected one")
+        used = [name for own in scores.values() for name in own]
+        self.free = [name for name in self.free if name not in used]
+        for system, own in scores.items():
+            for column, values in own.items():
+                wrong = values[~_is_missing(values) & (values != 0) & (values != 1)]
+                if len(wrong):
+                    raise InputError(
+                        f"{self.source}: found {wrong[0]:g} in column {quoted(system or column)}, expected 0 or 1 for "
+                        f"--metric accuracy; --score {joined([column])} without it compares means"
+                    )
+        chosen = average("accuracy", factor=100)
+        outcomes = {system: {"accuracy": next(iter(own.values()))} for system, own in scores.items()}
+        return (chosen,), outcomes
+
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""
         roles, systems, predictions = self.roles, self.declared["systems"], self.declared["prediction"]
-        for one, other in combinations(["metric", "score", "gold" if predictions else "systems"], 2):
+        apart = ["score", "gold" if predictions else "systems"]
+        for one, other in combinations(apart if roles.gold else ["metric", *apart], 2):
             if getattr(roles, one) is not None and getattr(roles, other) is not None:
                 raise InputError(f"found --{one} and --{other}, expected one of them")
         if systems and (self.several or self.columns_of["system"]):
@@ -512,11 +556,10 @@ class Reading:
         if predictions and (roles.gold is None or systems):
             raise InputError("found --prediction, expected it with --gold and without --systems")
         if roles.metric is not None:
-            return self._counts_of_metrics()
+            return self._counts_of_labels() if roles.gold else self._counts_of_metrics()
         if roles.gold is not None:
             right = {name: self._right(name) for name in systems or predictions}
-            metric = average("accuracy", factor=100)
-            return (metric,), {name if systems else "": {metric.name: own} for name, own in right.items()}
+            return (_ACCURACY,), {name if systems else "": {_ACCURACY.name: own} for name, own in right.items()}
         if systems:
             return (self._metric(SCORE),), {name: {SCORE: own} for name, own in self._numbers(systems).items()}
         if roles.score is None:
@@ -549,20 +592,79 @@ class Reading:
             return tuple(metrics)
         return tuple(replace(m, higher_is_better=higher, assumed=False) if m.assumed else m for m in metrics)
 
-    def _counts_of_metrics(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
-        """The metrics that were named, and their counts."""
+    def _named_metrics(self) -> list[Metric]:
         given = self.roles.metric
         names = _split(given) if isinstance(given, str) else [given] if isinstance(given, Metric) else list(given or ())
-        metrics = [registry.metric(name) for name in names]
-        counts: Scores = {}
+        return [registry.metric(name) for name in names]
+
+    def _counts_of_labels(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
+        """The metrics that were named, and their counts in right answers and predictions."""
+        (gold,), systems = self.declared["gold"], self.declared["systems"]
+        names = systems or self.declared["prediction"]
+        right = {name: self._right(name) for name in names}
+        codes, labels = _common([self.columns[name] for name in (gold, *names)])
+        true, given = _split(self.roles.true), self._named_metrics()
+        self._check_classes(given, true, labels)
+        classes = [labels.index(name) for name in true] or list(range(len(labels)))
+        metrics: list[Metric] = []
+        counts: dict[str, Scores] = {name: {} for name in names}
+        for metric in given:
+            if metric.name == _ACCURACY.name:
+                metrics.append(_ACCURACY)
+                for name in names:
+                    counts[name][metric.name] = right[name]
+                continue
+            metrics.append(of_classes(metric, [labels[place] for place in classes]))
+            for name, predicted in zip(names, codes[1:], strict=True):
+                columns: list[NDArray[Any]] = label_counts(codes[0], predicted, classes, metric)
+                if (lacks := predicted < 0).any():
+                    columns = [np.where(lacks, np.nan, column) for column in columns]
+                counts[name] |= zip(metrics[-1].columns, columns, strict=True)
+        return tuple(metrics), counts if systems else {"": counts[names[0]]}
+
+    def _check_classes(self, metrics: Sequence[Metric], true: Sequence[str], labels: Sequence[str]) -> None:
+        """Refuse metrics and classes that labels do not have, and ask for the class of F1, precision and recall."""
+        of_all = (_ACCURACY.name, "balanced_accuracy", "mcc")
         for metric in metrics:
+            if not metric.labels and metric.name != _ACCURACY.name:
+                known = [other.name for other in registry.METRICS.values() if other.labels]
+                raise InputError(
+                    f"found --metric {metric.name} with --gold, expected one of {', '.join([_ACCURACY.name, *known])}"
+                )
+            if true and metric.name in of_all:
+                raise InputError(f"found --true with --metric {metric.name}, which is of all classes; leave it out")
+            if not true and metric.name in ("f1", "precision", "recall"):
+                raise self._question(
+                    f"{self.source}: found --metric {metric.name} for the labels {listed(labels)}, expected the class "
+                    "that it is about; macro_f1 and micro_f1 are of all classes",
+                    lambda: [*_as_true(labels[:FEW]), {"metric": "macro_f1"}],
+                )
+        for name in true:
+            if name not in labels:
+                raise InputError(
+                    f"{self.source}: found no {quoted(name)} among the labels, expected classes for --true such as "
+                    f"{listed(labels)}"
+                )
+
+    def _counts_of_metrics(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
+        """The metrics that were named, and their counts."""
+        metrics, counts = self._named_metrics(), Scores()
+        known = [metric.name for metric in metrics]
+        for metric in metrics:
+            if metric.labels == "by class":
+                raise self._question(
+                    f"{self.source}: found --metric {metric.name} without --gold, expected the column with the right "
+                    "answers, and --prediction or --systems",
+                    lambda: answers.of_answers(self),
+                    self.free,
+                )
             found = {name: spelled(name, self.columns) for name in metric.columns}
             for name, own in found.items():
                 if own not in self.columns:
                     raise self._question(
                         f"{self.source}: found no column {quoted(name)}, expected the counts of {metric.name} in the "
                         f"columns {', '.join(metric.columns)}",
-                        lambda: [{"score": joined([own]), "metric": None} for own in self.free if own.lower() in names],
+                        lambda: [{"score": joined([own]), "metric": None} for own in self.free if own.lower() in known],
                         self.free,
                     )
             numbers = self._numbers(list(found.values()))
@@ -742,7 +844,7 @@ def _whole(values: NDArray[Any], lacks: NDArray[np.bool_]) -> NDArray[Any]:
         if not (counts == np.rint(counts)).all() or np.abs(counts).max() > 2**53:
             return counts
         values = counts
-    return values if values.dtype == np.int32 else values.astype(np.int64)
+    return values if values.dtype == np.int32 else values.astype(np.int64, copy=False)
 
 
 def _odd(values: NDArray[Any]) -> list[float]:
@@ -770,6 +872,23 @@ def _is_total(values: NDArray[Any]) -> int:
     if not any(near):
         return 0
     return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not near[0]) else 1
+
+
+def _as_true(labels: Sequence[str]) -> list[Answer]:
+    return [{"true": joined([label])} for label in labels]
+
+
+def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:
+    """Codes of the labels in several columns, −1 where one is missing, and the labels by code, in order."""
+    whole = all(column.kind == "numbers" for column in columns)
+    both = [column.distinct if whole else column.labels for column in columns]
+    texts = [[as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in both]
+    known = sorted({label for labels in texts for label in labels})
+    places = {label: place for place, label in enumerate(known)}
+    codes = [
+        np.array([*(places[label] for label in labels), -1])[own] for (own, _), labels in zip(both, texts, strict=True)
+    ]
+    return codes, known
 
 
 def _same(

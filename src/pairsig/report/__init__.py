@@ -22,7 +22,7 @@ from pairsig.report.words import points
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Evidence", "draw", "of_methods", "of_systems", "page", "write"]
+__all__ = ["Evidence", "draw", "drawn", "of_methods", "of_systems", "page", "write"]
 
 MOST_DRAWN = 12
 """Maximum number of comparisons in a figure."""
@@ -37,7 +37,7 @@ def draw(found: Sequence[Evidence], path: str | Path) -> None:
     """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG; see `check_drawn`."""
     from pairsig.io import pictures
 
-    pictures.save(pictures.styled(_drawn)(found), path)
+    pictures.save(pictures.styled(drawn)(found), path)
 
 
 def check_drawn(n_comparisons: int) -> None:
@@ -49,7 +49,8 @@ def check_drawn(n_comparisons: int) -> None:
         )
 
 
-def _drawn(found: Sequence[Evidence]) -> Figure:
+def drawn(found: Sequence[Evidence]) -> Figure:
+    """The figure that `draw` writes."""
     from matplotlib.figure import Figure
 
     from pairsig.io.pictures import BLUE, GREY, INK, RUST

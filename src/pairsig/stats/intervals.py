@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
+from pairsig.io.results import OneRow
 from pairsig.metrics import Metric, Ratio
 from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.pass_fail import together
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENOUGH = 10
 """If the systems differ on fewer units than this, the studentized interval is too narrow."""
@@ -22,7 +27,7 @@ _ROUNDING = 2.0**-46
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval:
+class Interval(OneRow):
     """Confidence interval of a difference of two systems.
 
     Attributes
@@ -55,6 +60,12 @@ class Interval:
     n_units: int
     n_different: int
     passed_or_failed: bool
+
+    def _figure(self) -> Figure:
+        from pairsig.io import pictures
+
+        label = f"a − b, {100 * self.confidence_level:g} % interval, {self.n_units:,} {self.unit}s"
+        return pictures.intervals([("", (self.low + self.high) / 2, self.low, self.high)], label)
 
     @property
     def turned(self) -> Interval:
@@ -168,14 +179,14 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
 
 def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
     """The interval of score(a) − score(b) for two systems that are prepared: `difference_interval`."""
+    items = Items.of(pair.units, pair.metric)
+    if items is not None:
+        return items.interval(0, 1, pair.unit, confidence_level)
     check_level(confidence_level, "confidence level")
     units = pair.units.astype(np.float64)
     n_different = int((units[0] != units[1]).any(axis=1).sum())
-    passed = passed_or_failed(units, pair.metric)
     low, high = math.nan, math.nan
-    if passed is not None:
-        low, high = _bonett_price(_gain(units, pair.metric), passed, confidence_level)
-    elif n_different and units.shape[1] > 1:
+    if n_different and units.shape[1] > 1:
         low, high = studentized(units, pair.metric, confidence_level)
     found = Interval(
         low=float(low),
@@ -184,9 +195,63 @@ def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
         unit=pair.unit,
         n_units=units.shape[1],
         n_different=n_different,
-        passed_or_failed=passed is not None,
+        passed_or_failed=False,
     )
     return found if pair.metric.higher_is_better else found.turned
+
+
+@dataclass(frozen=True)
+class Items:
+    """Which of two systems passes each unit, for all pairs of systems at once.
+
+    Attributes
+    ----------
+    passed
+        Score of a passed unit.
+    n_units
+        Their number.
+    only
+        How many units only the first system of a pair has with the value of a passed unit, (systems × systems).
+    higher_is_better
+        Of the metric. If lower is better, the value of a passed unit is a failure.
+    """
+
+    passed: float
+    n_units: int
+    only: NDArray[np.int64]
+    higher_is_better: bool
+
+    @classmethod
+    def of(cls, counts: NDArray[Any], metric: Metric) -> Items | None:
+        """From counts per unit (systems × units × columns); None if they are not passed or failed."""
+        passed = passed_or_failed(counts, metric)
+        if passed is None:
+            return None
+        numbers, n_units = together(counts[..., 0] != 0), counts.shape[1]
+        return cls(passed, n_units, np.diagonal(numbers)[:, None] - numbers, metric.higher_is_better)
+
+    def better(self, a: int, b: int) -> tuple[int, int]:
+        """Units on which only A is better and on which only B is better (McNemar's b and c)."""
+        first, second = int(self.only[a, b]), int(self.only[b, a])
+        return (first, second) if self.higher_is_better else (second, first)
+
+    def interval(self, a: int, b: int, unit: Unit, confidence_level: float = 0.95) -> Interval:
+        """The interval of Bonett and Price of score(a) − score(b)."""
+        from scipy.special import ndtri
+
+        check_level(confidence_level, "confidence level")
+        r, s, n = int(self.only[a, b]), int(self.only[b, a]), self.n_units
+        p, q = (r + 1) / (n + 2), (s + 1) / (n + 2)
+        reach = float(ndtri((1 + confidence_level) / 2)) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+        return Interval(
+            low=self.passed * max(p - q - reach, -1.0),
+            high=self.passed * min(p - q + reach, 1.0),
+            confidence_level=confidence_level,
+            unit=unit,
+            n_units=n,
+            n_different=r + s,
+            passed_or_failed=True,
+        )
 
 
 def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: float) -> tuple[Any, Any]:
@@ -237,16 +302,6 @@ def degrees_of_freedom(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     return degrees
 
 
-def _bonett_price(gains: NDArray[np.float64], passed: float, confidence_level: float) -> tuple[float, float]:
-    """Ends of the interval for the gains of units that score 0 or `passed`."""
-    from scipy.special import ndtri
-
-    n = len(gains)
-    p, q = (int((gains > 0).sum()) + 1) / (n + 2), (int((gains < 0).sum()) + 1) / (n + 2)
-    reach = float(ndtri((1 + confidence_level) / 2)) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
-    return passed * max(p - q - reach, -1.0), passed * min(p - q + reach, 1.0)
-
-
 def _gain(totals: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
     """By how much the first system is better, on totals (..., 2, n, columns)."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -261,14 +316,11 @@ def _difference(scores: NDArray[np.float64], metric: Metric) -> NDArray[np.float
 
 def right_alone(pair: Pair) -> tuple[int, int] | None:
     """Segments that only A and that only B gets right (McNemar's b and c), if each is right or wrong; else None."""
-    segments = pair.segments.astype(np.float64)
-    if passed_or_failed(segments, pair.metric) is None:
-        return None
-    gains = _gain(segments, pair.metric)
-    return int((gains > 0).sum()), int((gains < 0).sum())
+    items = Items.of(pair.segments, pair.metric)
+    return None if items is None else items.better(0, 1)
 
 
-def passed_or_failed(units: NDArray[np.float64], metric: Metric) -> float | None:
+def passed_or_failed(units: NDArray[Any], metric: Metric) -> float | None:
     """Score of a passed unit, if every unit of a share or a mean is passed or failed; else None."""
     form = metric.function
     if not isinstance(form, Ratio) or metric.width != 2 or form.complement or form.otherwise is not None:
@@ -277,6 +329,6 @@ def passed_or_failed(units: NDArray[np.float64], metric: Metric) -> float | None
         return None
     values, weights = units[..., 0], units[..., 1]
     whole = 1.0 if metric.scale == form.factor else float(values.max())
-    if whole in (1.0, 100.0) and (weights == 1).all() and np.isin(values, (0.0, whole)).all():
+    if whole in (1.0, 100.0) and (weights == 1).all() and ((values == 0) | (values == whole)).all():
         return abs(float(metric.score(np.array([whole, 1.0]))))
     return None

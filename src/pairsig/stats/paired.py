@@ -121,8 +121,8 @@ def _only_metric(arrays: dict[str, NDArray[Any]]) -> Metric:
     if columns == {1}:
         return registry.metric("mean")
     n_columns = max(columns)
-    fitting = [metric for metric in registry.METRICS.values() if len(metric.columns) == n_columns]
-    if len(columns) == 1 and fitting and len({metric.function for metric in fitting}) == 1:
+    fitting = registry.fitting(n_columns)
+    if len(columns) == 1 and len(fitting) == 1:
         return fitting[0]
     shapes = " and ".join(dict.fromkeys(str(own.shape) for own in arrays.values()))
     names = ", ".join(metric.name for metric in fitting)

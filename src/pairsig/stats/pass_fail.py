@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +36,26 @@ MANY = 100_000
 MANY_OF_MARGIN = 10_000
 """Items from which on a search with the exact power against a margin takes too long."""
 
+PRODUCT_ELEMENTS = 2**24
+"""Items of all systems that are multiplied at once: 64 MiB in float32, and at most 2²⁴ items."""
+
 _REACH = 9.0  # standard deviations on each side of the mean, beyond which a binomial has less than 1e-18
 _TIE = 1e-9  # closer statistics are ties, since the sums of a table and its mirror image round differently
 _WIDE, _HALVINGS = 10.0, 20  # critical values lie between -10 and 10 and are computed to 2e-5
+
+
+def together(passed: NDArray[Any]) -> Whole:
+    """Items that both systems of each pair pass, (systems × systems), from 0 and 1, (systems × items).
+
+    They come from products, some items at a time to save memory; float32 counts these exactly.
+    """
+    n_systems, n_items = passed.shape
+    both = np.zeros((n_systems, n_systems))
+    at_once = max(1, PRODUCT_ELEMENTS // n_systems)
+    for start in range(0, n_items, at_once):
+        some = passed[:, start : start + at_once].astype(np.float32)
+        both += some @ some.T
+    return both.astype(np.int64)
 
 
 def exact_p(r: int, s: int, n: int, m: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pairsig.core.definitions import Test, find
-from pairsig.core.engine import Estimator, Progress, Resampling, seed_of
+from pairsig.core.engine import Estimator, Progress, Resampling, Seed, seed_of
 from pairsig.core.exceedances import ExceedanceCounts, pvalues
 from pairsig.metrics import Metric
 from pairsig.stats import near_exact
@@ -68,7 +68,7 @@ def bootstrap_test(
     method: str = "shifted",
     alternative: str = "two-sided",
     n_resamples: int = 1_000_000,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     documents: ArrayLike | None = None,
     threads: int | None = None,
     batch: int | None = None,
@@ -88,8 +88,8 @@ def bootstrap_test(
     n_resamples
         Number of resamples b, at most 10¹². The standard error of p is sqrt(p(1 − p)/b).
     rng
-        An integer, the seed, or a numpy `Generator` from which the seed is drawn. The same seed gives the same counts
-        for any batch size, number of threads or machine.
+        An integer, the seed, or anything else that `numpy.random.default_rng` takes, from which a seed is drawn. The
+        same seed gives the same counts for any batch size, number of threads or machine.
     documents
         One id per segment: whole documents are drawn, for segments that are not independent.
     threads, batch
@@ -145,7 +145,7 @@ def randomization_test(
     method: str = "",
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     documents: ArrayLike | None = None,
     threads: int | None = None,
     batch: int | None = None,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pairsig.io.results import OneRow
 from pairsig.stats.intervals import agreeing, signed
 from pairsig.stats.paired import Pair
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class ConfidenceInterval(NamedTuple):
@@ -17,7 +21,7 @@ class ConfidenceInterval(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class Result(OneRow):
     """Result of a test of two systems.
 
     Attributes
@@ -76,3 +80,11 @@ class Result:
         if self.alternative == "two-sided":
             found = agreeing(found, self.statistic, self.pvalue)
         return ConfidenceInterval(found.low, found.high)
+
+    def _figure(self) -> Figure:
+        """The difference with its 95 % interval."""
+        from pairsig.io import pictures
+
+        interval = self.confidence_interval()
+        title = f"a − b, points of {self.metric}, with 95 % interval; {self.test}, p = {self.pvalue:.3g}"
+        return pictures.intervals([("", self.statistic, *interval)], title)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pairsig.core.definitions import Test, find, names
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Progress, Resampling, Seed, seed_of
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
@@ -69,7 +69,7 @@ def sequential_test(
     alpha: float = 0.05,
     confidence_level: float = 0.99,
     max_resamples: int = 1_000_000,
-    rng: int | np.random.Generator = 2012,
+    rng: Seed = 2012,
     documents: ArrayLike | None = None,
     threads: int | None = None,
     batch: int | None = None,

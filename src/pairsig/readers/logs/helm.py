@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import fspath
 from pathlib import Path
 from statistics import fmean
@@ -159,18 +160,26 @@ class _Spec:
         return {name: value for name, value in conditions.items() if value}
 
 
-def _contents(path: Path) -> dict[str, tuple[str, tuple[str, str]]]:
-    """The digest of every instance in `instances.json`, with excerpts of its input and its references."""
+_Content = tuple[str, items.Texts]
+"""The digest of an instance, and its input and references."""
+
+
+def _contents(path: Path) -> dict[str, _Content]:
+    """What `instances.json` says about every instance."""
     beside = path.parent / "instances.json"
-    found = {}
+    found: dict[str, _Content] = {}
     for number, one in enumerate(read_json(beside) if beside.exists() else (), start=1):
         where = f"{beside}, entry {number}"
         if field_of(one, [], where, dict).get("perturbation") is None:
             asked, answers = one.get("input"), one.get("references")
             outputs = [part.get("output", part) if isinstance(part, dict) else part for part in answers or ()]
-            text = items.excerpt([asked]), items.excerpt(outputs)
-            found[label(field_of(one, ["id"], where, (str, int)))] = items.digest(asked, answers), text
+            content = items.digest(asked, answers), partial(_excerpts, asked, outputs)
+            found[label(field_of(one, ["id"], where, (str, int)))] = content
     return found
+
+
+def _excerpts(asked: object, answers: object) -> tuple[str, str]:
+    return items.excerpt([asked]), items.excerpt(answers)
 
 
 def _items(
@@ -178,7 +187,7 @@ def _items(
     stat: str | None,
     split: str | None,
     notes: list[str],
-    contents: Mapping[str, tuple[str, tuple[str, str]]],
+    contents: Mapping[str, _Content],
 ) -> tuple[str, list[Item]]:
     """The split, and its instances that are not perturbed; entries for the same instance are merged."""
     source = str(path)
@@ -237,7 +246,7 @@ def _items(
             if name in scores:
                 scores[name] = None if total is None else total if count == 1 else total / count
         if of_split:
-            content, text = contents.get(instance, ("", ("", "")))
+            content, text = contents.get(instance, ("", None))
             chosen.append(Item(instance, scores, run=trial, content=content, line=first[instance, trial], text=text))
     if left:
         notes.append(f"{source}: {left:,} instances outside the split {named(used)} are left out")

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -244,7 +245,7 @@ class _Log:
                 document=of_metadata(metadata, document, where, "the metadata", "document"),
                 domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
                 content=digest(_text(sample.get("input")), _start(label(sample.get("target")))) if verify else "",
-                text=(items.excerpt(sample.get("input")), items.excerpt(sample.get("target"))),
+                text=partial(_excerpts, sample.get("input"), sample.get("target")),
             )
 
     def _samples(self) -> Sequence[Mapping[str, Any]]:
@@ -273,6 +274,10 @@ class _Log:
                 scores = {field_of(part, ["scorer"], where, str): sample}
                 own |= _numbers(_values({"scores": scores}, where), chosen, where)
         return found
+
+
+def _excerpts(question: object, target: object) -> tuple[str, str]:
+    return items.excerpt(question), items.excerpt(target)
 
 
 def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
@@ -26,7 +26,26 @@ from pairsig.readers.system_counts import SystemCounts, average, fits, to_array
 Score = int | float | None
 """A score, or None if it is missing."""
 
+Texts = Callable[[], tuple[str, str]]
+"""A function that returns the input and the target of an item, shortened."""
+
 Kind = TypeVar("Kind")
+
+
+class Excerpts(Mapping[str, tuple[str, str]]):
+    """Input and target by item; they are shortened when they are asked for."""
+
+    def __init__(self, texts: Mapping[str, Texts]) -> None:
+        self._texts = texts
+
+    def __getitem__(self, item: str) -> tuple[str, str]:
+        return self._texts[item]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,7 @@ class Item:
     line
         Line of the item in the file.
     text
-        Its input and its target, as `excerpt` shortens them.
+        A function that returns its input and its target, as `excerpt` shortens them, since few are printed.
     """
 
     name: str
@@ -58,7 +77,7 @@ class Item:
     domain: str = ""
     content: str = ""
     line: int = 0
-    text: tuple[str, str] = ("", "")
+    text: Texts | None = None
 
 
 def counted(
@@ -158,7 +177,7 @@ def counted(
                 run=of_run,
                 domains=tuple(item.domain for item in own) if any(item.domain for item in own) else (),
                 contents=tuple(item.content for item in own) if any(item.content for item in own) else (),
-                texts={item.name: item.text for item in own if any(item.text)},
+                texts=Excerpts({item.name: item.text for item in own if item.text is not None}),
                 log=True,
                 design=design if of_run else "",
                 task=encodable(task),
@@ -205,7 +224,11 @@ def excerpt(value: object, *, end: bool = False) -> str:
 
 def label(value: object) -> str:
     """A JSON value as the name of a document or a domain; "" for null."""
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    if isinstance(value, str):
+        return value
+    if type(value) is int:  # most ids; json.dumps takes ten times as long
+        return str(value)
+    return "" if value is None else json.dumps(value, sort_keys=True)
 
 
 def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple[type, ...] = object) -> Any:
@@ -224,22 +247,30 @@ def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple
             )
         found = found[name]
     if not isinstance(found, kind):
-        names = kind if isinstance(kind, tuple) else (kind,)
-        description = " or ".join(_KINDS.get(one, one.__name__) for one in names)
-        at = f" as {'.'.join(path)}" if path else ""
-        raise InputError(f"{where}: found {quoted(found)}{at}, expected {description}")
+        raise _of_another_type(found, path, where, kind)
     return found
+
+
+def _of_another_type(found: object, path: Sequence[str], where: str, kind: type | tuple[type, ...]) -> InputError:
+    description = " or ".join(_KINDS.get(one, one.__name__) for one in (kind if isinstance(kind, tuple) else (kind,)))
+    at = f" as {'.'.join(path)}" if path else ""
+    return InputError(f"{where}: found {quoted(found)}{at}, expected {description}")
 
 
 def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -> Kind:
     """The value at a path of names in a JSON document, with a check of its type; an empty value if it is missing."""
     found: Any = record
     for name in path:
-        found = None if found is None else field_of({"it": found}, ["it"], where, dict).get(name)
+        if found is None:
+            return kind()
+        if not isinstance(found, dict):
+            raise _of_another_type(found, [], where, dict)
+        found = found.get(name)
     if found is None:
         return kind()
-    checked: Kind = field_of({path[-1]: found}, [path[-1]], where, kind)
-    return checked
+    if not isinstance(found, kind):
+        raise _of_another_type(found, path[-1:], where, kind)
+    return found
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}

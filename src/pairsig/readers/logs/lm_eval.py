@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from os import fspath
 from pathlib import Path
@@ -18,6 +18,9 @@ from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
 from pairsig.readers.logs.items import Item, Kind, counted, field_of, label, of_metadata, part_of, picked
 from pairsig.readers.system_counts import SystemCounts, TaskGroup
+
+_NAMED = re.compile(r"""(peft|delta|pretrained|model|model_version|model_name|model_id|path|engine)['"]?[=:]""")
+"""Arguments of a model from which lm_eval takes its name."""
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _OF_A_ROW = {
@@ -164,9 +167,13 @@ class _Task:
         self.metrics: dict[str, str] = {}
         self.lower_is_better: list[str] = []
         self.notes: list[str] = []
-        arguments = label(self.reported("config", kind=dict).get("model_args"))
+        config = self.reported("config", kind=dict)
+        arguments = label(config.get("model_args"))
         pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
-        self.model = model or self.reported("model_name", kind=str) or (pretrained[1] if pretrained else "")
+        reported = self.reported("model_name", kind=str)
+        if reported and not _NAMED.search(arguments) and isinstance(config.get("model"), str):
+            reported = config["model"]  # the name in the results is a random word then
+        self.model = model or reported or (pretrained[1] if pretrained else "")
         if not self.model:
             path = Path(source)  # lm_eval calls the folder like the model
             named_so = _SAMPLES.fullmatch(path.name.removesuffix(".gz"))
@@ -212,23 +219,17 @@ class _Task:
 
     def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
-        rows = [(line, field_of(row, [], f"{self.source}, line {line}", dict)) for line, row in self._rows]
-        used = picked((_filter(row) for _, row in rows), filters, self.source, "filter")
         found = self.items
-        other: dict[str, None] = {}
-        kinds: dict[str, str] = {}
-        docs = {line: field_of(row, ["doc"], f"{self.source}, line {line}") for line, row in rows}
-        hashes = {line: part_of(row, ["doc_hash"], f"{self.source}, line {line}", str) for line, row in rows}
-        edited = sum(bool(hashed) and hashed != _hash(docs[line]) for line, hashed in hashes.items())
-        for line, row in rows:
+        scored: list[tuple[int, str, str, dict[str, Any]]] = []  # line, item, filter, and values by metric
+        for line, row in self._rows:  # of which only little is kept, since samples are large
             where = f"{self.source}, line {line}"
             name = label(field_of(row, ["doc_id"], where, (int, str)))
-            doc, hashed = docs[line], hashes[line]
-            # If all hashes are of another kind, they may not be those of the docs.
-            content = (hashed if hashed and edited < len(rows) else items.digest(doc)) if verify else ""
+            doc = field_of(row, ["doc"], where)
+            content = (part_of(row, ["doc_hash"], where, str) or items.digest(doc)) if verify else ""
             if content and (target := row.get("target_hash")):
                 content = f"{content}/{target}"
-            if name not in found:
+            item = found.get(name)
+            if item is None:
                 found[name] = Item(
                     name,
                     {},
@@ -236,29 +237,35 @@ class _Task:
                     domain=of_metadata(doc, domain, where, "the doc", "domain"),
                     content=content,
                     line=line,
-                    text=(items.excerpt(_prompt(row), end=True), items.excerpt(row.get("target"))),
+                    text=partial(_excerpts, _prompt(row), row.get("target")),
                 )
-            item = found[name]
-            if item.content != content:
+            elif item.content != content:
                 raise InputError(
                     f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {item.line}, "
                     "expected the same"
                 )
-            if (filter_ := _filter(row)) not in used:
-                continue
             metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
-            for metric in map(label, metrics):
+            scored.append((line, name, _filter(row), {metric: row.get(metric) for metric in map(label, metrics)}))
+        used = picked((filter_ for _, _, filter_, _ in scored), filters, self.source, "filter")
+        other: dict[str, None] = {}
+        kinds: dict[str, str] = {}
+        for line, name, filter_, values in scored:
+            if filter_ not in used:
+                continue
+            item = found[name]
+            for metric, value in values.items():
                 called = metric if len(used) == 1 else f"{metric}/{filter_}"
                 kinds[called] = metric
                 self.metrics[f"{metric},{filter_}"] = called
                 try:
-                    score = items.score(row.get(metric))
+                    score = items.score(value)
                 except ValueError:
                     other[called] = None
                     continue
                 if called in item.scores:
                     raise InputError(
-                        f"{where}: found doc_id {named(name)} again with the filter {named(filter_)}, expected it once"
+                        f"{self.source}, line {line}: found doc_id {named(name)} again with the filter "
+                        f"{named(filter_)}, expected it once"
                     )
                 item.scores[called] = score
         whole = self.reported("n-samples", self.name, "effective", kind=int)
@@ -268,8 +275,6 @@ class _Task:
                 f"incomplete"
             )
         notes = self.notes
-        if edited:
-            notes.append(f"{self.source}: the doc_hash does not match the doc in {edited:,} of {len(rows):,} lines")
         if other:
             notes.append(f"{self.source}: {listed(other)} left out, since samples have no number for it")
         no_means = {called: why for called, why in self._no_means(used) if called not in other}
@@ -305,21 +310,19 @@ class _Task:
 
 
 def _prompt(row: Mapping[str, Any]) -> object:
-    """The prompt of a sample, which ends with the question; its doc where the prompt is unknown."""
-    found = row.get("arguments")
-    while isinstance(found, dict | list) and found:
-        found = found[0] if isinstance(found, list) else next(iter(found.values()))
-    return found or row.get("doc")
+    """The end of a sample's prompt, with the question; its doc where the prompt is unknown."""
+    prompt = row.get("arguments")
+    while isinstance(prompt, dict | list) and prompt:
+        prompt = prompt[0] if isinstance(prompt, list) else next(iter(prompt.values()))
+    return prompt[-4 * items.MOST_TEXT :] if isinstance(prompt, str) and prompt else prompt or row.get("doc")
+
+
+def _excerpts(prompt: object, target: object) -> tuple[str, str]:
+    return items.excerpt(prompt, end=True), items.excerpt(target)
 
 
 def _filter(row: Mapping[str, Any]) -> str:
     return label(row.get("filter", "none"))
-
-
-def _hash(document: object) -> str:
-    """The hash that lm_eval computes for a doc."""
-    description = json.dumps(document, indent=2, ensure_ascii=False)
-    return hashlib.sha256(description.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def _chosen(

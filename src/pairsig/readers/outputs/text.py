@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pairsig.io.errors import InputError
-from pairsig.io.files import AnyPath, open_text
+from pairsig.io.files import AnyPath, text_of
 from pairsig.readers import Reader
 
 
@@ -24,7 +24,7 @@ def read(path: AnyPath, *, skip_lines: int = 0) -> list[str]:
     """
     if skip_lines < 0:
         raise InputError(f"{path}: found skip_lines {skip_lines}, expected 0 or more")
-    lines = open_text(path).read().split("\n")
+    lines = text_of(path).split("\n")
     if not lines[-1]:  # what follows the last line end
         lines.pop()
     if not lines:

@@ -28,7 +28,7 @@ from pairsig.core.definitions import Test
 from pairsig.core.engine import Scorer
 from pairsig.io.packages import installed
 from pairsig.metrics.ratios import Fractions
-from pairsig.stats import exact
+from pairsig.stats import exact, pass_fail
 from pairsig.stats.exact.distributions import is_enumerable
 from pairsig.stats.exact.saddle_point import (
     distinct,
@@ -41,14 +41,13 @@ from pairsig.stats.exact.saddle_point import (
     swap_tail,
 )
 from pairsig.stats.paired import Unit
+from pairsig.stats.pass_fail import together
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.signedinteger[Any]]
 
 _MOST_ROWS = 2**14
 """Rows of a sum in the plane, each of which takes a division of whole numbers."""
-_PRODUCT_ELEMENTS = 2**24
-"""Items of all systems that are multiplied at once: 64 MiB in float32, and at most 2²⁴ items."""
 _AT_ONCE = 256
 """Pairs that a thread takes at a time."""
 
@@ -93,7 +92,7 @@ def pvalues(
 def n_bytes(scorer: Scorer, threads: int) -> int:
     """Bytes that `pvalues` takes in addition to the scorer: 20 per pair and 80 MiB, or 64 MiB per thread."""
     if scorer.fractions is not None and _pass_fail(scorer.fractions.numerators):
-        return 20 * len(scorer.counts) ** 2 + 5 * _PRODUCT_ELEMENTS
+        return 20 * len(scorer.counts) ** 2 + 5 * pass_fail.PRODUCT_ELEMENTS
     return 64 * 2**20 * threads
 
 
@@ -221,20 +220,10 @@ def _pass_fail(numerators: Integers) -> bool:
 
 
 def _discordant(numerators: Integers, pairs: NDArray[np.intp]) -> tuple[Integers, Integers]:
-    """Numbers of items that only the better system of each pair solves, and that only the other one solves.
-
-    They come from products of 0 and 1, some items at a time to save memory; float32 counts these exactly.
-    """
-    n_systems, n_items = numerators.shape
-    both = np.zeros((n_systems, n_systems))
-    at_once = max(1, _PRODUCT_ELEMENTS // n_systems)
-    for start in range(0, n_items, at_once):
-        passed = numerators[:, start : start + at_once].astype(np.float32)
-        both += passed @ passed.T
-    each = numerators.sum(axis=1)
-    a, b = pairs.T
-    together = both[a, b].astype(np.int64)
-    return each[a] - together, each[b] - together
+    """Numbers of items that only the better system of each pair solves, and that only the other one solves."""
+    both, (a, b) = together(numerators), pairs.T
+    each = np.diagonal(both)
+    return each[a] - both[a, b], each[b] - both[a, b]
 
 
 @compiled

@@ -1,0 +1,230 @@
+"""`plan`: how many segments a gain needs, or which gain they detect, from a pilot or from assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pairsig.comparisons import inputs
+from pairsig.core.definitions import find
+from pairsig.core.statistics import Statistics
+from pairsig.io.choices import once, spelled
+from pairsig.io.errors import InputError, listed
+from pairsig.io.results import TableResult
+from pairsig.metrics import Metric, registry
+from pairsig.planning import sample_size
+from pairsig.planning.sample_size import LENGTHS, OUTCOMES, Amount, Spread, render
+from pairsig.stats.paired import Pair, Unit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan(TableResult):
+    """Sizes of test sets for gains and margins, or gains and margins for sizes: what `plan` returns.
+
+    `print` shows the table that `pairsig plan` prints, and a notebook shows the same as HTML.
+
+    Attributes
+    ----------
+    table
+        One row per gain, margin or size; the columns are those of `pairsig plan`.
+    notes
+        Sentences about where the standard deviation comes from, and how far it may be off.
+
+    See Also
+    --------
+    plan : Returns this.
+
+    Examples
+    --------
+    >>> int(plan(metric="accuracy", score=60, correlation=0.4, gain=5).table["n_segments"].item())
+    944
+    """
+
+    def __str__(self) -> str:
+        return render(self._rows, "table")
+
+    def _repr_html_(self) -> str:
+        return render(self._rows, "html")
+
+    def _figure(self) -> Figure:
+        """What was asked for, with its interval: numbers of segments, gains or margins."""
+        from pairsig.io import pictures
+
+        shown = []
+        for row in self._rows.to_dict("records"):
+            size = "gain" if row["claim"] == "difference" else "margin"
+            name, asked = ("n", "n_segments") if row["question"] == "segments" else (row["question"],) * 2
+            given = f"{row[size]:g} points" if name == "n" else f"{row['n_segments']:,} segments"
+            shown.append((f"{row['claim']}, {given}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
+        label = f"{listed(dict.fromkeys(self._rows['question']))}, {self._rows['metric'].iloc[0]}"
+        return pictures.intervals(shown, label)
+
+
+def plan(
+    data: inputs.Data | None = None,
+    *,
+    metric: str | Metric | None = None,
+    gain: Amount | Sequence[Amount] = (),
+    margin: Amount | Sequence[Amount] = (),
+    segments: int | Sequence[int] = (),
+    systems: Sequence[str] = (),
+    score: Amount | None = None,
+    length: float | None = None,
+    correlation: float | None = None,
+    overlap: float | None = None,
+    design_effect: float = 1.0,
+    test: str = "randomization",
+    method: str | None = None,
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    power: float = 0.8,
+    unit: Unit = "segment",
+    runs: int | None = None,
+    training_sd: Amount | None = None,
+) -> Plan:
+    """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect.
+
+    Parameters
+    ----------
+    data
+        A pilot: two systems on a test set from the same source, as for `compare`. Without a pilot, `score`, and for
+        some metrics `length`, say what to expect.
+    metric
+        As for `compare`; needed without a pilot.
+    gain, margin
+        Gains that the test should detect, and margins up to which it should show equivalence; in the unit of the score
+        or as a percentage, such as "2%".
+    segments
+        Sizes whose detectable gain and margin are sought. Default, if nothing is asked: 100, 300, …, 10,000.
+    systems
+        Names of two systems of the pilot, if it has more.
+    score
+        Without a pilot: mean score of both systems.
+    length
+        Without a pilot: mean length of a segment, in reference words (BLEU), words (UAS), gold brackets (PARSEVAL),
+        sure links (AER), or gold items (F1).
+    correlation, overlap
+        Without a pilot: correlation of the two systems' segments; or the BLEU of the outputs of one system against
+        those of the other, as a share. For accuracy, the default correlation is that of leaderboards whose pairs
+        correlate least, so the plan is cautious.
+    design_effect
+        Without a pilot: how much documents increase the variance.
+    test, method, alternative, alpha
+        The test that will be run, and its level.
+    power
+        Probability with which it should detect the gain.
+    unit
+        Unit of the pilot.
+    runs, training_sd
+        Runs of each method, and the standard deviation of a score between them, in points.
+
+    Returns
+    -------
+    Plan
+        `print` it for a table with explanations; `.table` has one row per question.
+
+    Raises
+    ------
+    InputError
+        If something is missing, out of range, or impossible for this score.
+
+    See Also
+    --------
+    compare : Tests the systems when there is a test set.
+
+    Notes
+    -----
+    With S the standard deviation of the difference of two systems on a unit, the gain on n units has the standard error
+    S/√n, and the power is that of Student's noncentral distribution. docs/explanation/planning.md has where S comes
+    from, and how accurate plans are.
+
+    Examples
+    --------
+    >>> import pairsig
+    >>> plan = pairsig.plan(metric="bleu", score=35, length=25, correlation=0.75, gain=[0.5, 1])
+    >>> plan.table[["gain", "n_segments", "n_low", "n_high"]].astype(float)
+       gain  n_segments   n_low   n_high
+    0   0.5      6375.0  3877.0  10483.0
+    1   1.0      1596.0   971.0   2623.0
+    """
+    if (runs is None) != (training_sd is None):
+        raise InputError("found only one of --runs and --training-sd, expected both or neither")
+    if data is None:
+        name, spread = _assumed(metric, score, length, correlation, overlap, design_effect)
+    else:
+        assumed = {"score": score, "length": length, "correlation": correlation}
+        for option, value in assumed.items():
+            if value is not None:
+                raise InputError(f"--{option} is for planning without a pilot; leave it out, or the files")
+        name, spread = _pilot(data, metric, systems, unit)
+    deviation = sample_size.in_unit(training_sd or 0, "training-sd", spread.best)
+    n_runs = 1 if runs is None else runs
+    if not (n_runs >= 1 and deviation >= 0):
+        raise InputError(f"found {n_runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
+    design = sample_size.Design(
+        test=find(test, method, alternative), alpha=alpha, power=power, training=2 * deviation**2 / n_runs
+    )
+    rows = sample_size.plan(
+        name, spread, design, gains=_several(gain), margins=_several(margin), sizes=_several(segments)
+    )
+    notes = dict.fromkeys(note for of_row in rows["notes"] for note in of_row)
+    return Plan(table=rows, notes=tuple(notes), _rows=rows)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _assumed(
+    metric: str | Metric | None,
+    score: Amount | None,
+    length: float | None,
+    correlation: float | None,
+    overlap: float | None,
+    design_effect: float,
+) -> tuple[str, Spread]:
+    """The metric, and the variance without a pilot; one message about all that is missing."""
+    name = metric.name if isinstance(metric, Metric) else spelled(metric or "", registry.METRICS)
+    unit = "gold items" if name.endswith("f1") else LENGTHS.get(sample_size.model_of(name), "")
+    lacks = {
+        "--metric": not name,
+        "--score, the mean score of both systems": score in (None, ""),
+        f"--length, the mean length of a segment in {unit or 'words (for metrics of texts and trees)'}": length is None
+        and (bool(unit) or not name),
+    }
+    if any(lacks.values()):
+        missing = ", and ".join(option for option, lacking in lacks.items() if lacking)
+        raise InputError(f"planning without a pilot needs {missing}; or specify files of two systems as a pilot")
+    assert score is not None
+    if name != OUTCOMES:
+        return name, sample_size.from_variance_model(
+            name, score=score, length=length, correlation=correlation, overlap=overlap, design_effect=design_effect
+        )
+    if overlap is not None or length is not None:
+        found = "outputs" if length is None else f"--length {length:g}"
+        raise InputError(f"found {found}, but planning for {OUTCOMES} only takes --score and --correlation")
+    return name, sample_size.from_outcomes(score=score, correlation=correlation, design_effect=design_effect)
+
+
+def _pilot(data: inputs.Data, metric: str | Metric | None, systems: Sequence[str], unit: Unit) -> tuple[str, Spread]:
+    """The metric, and the variance of the difference of two systems of a pilot."""
+    statistics, chosen = inputs.prepared(data, metric)
+    statistics = _of_two(statistics, systems)
+    a, b = statistics.of(chosen)[:, :, : len(chosen.columns)]
+    documents_of = statistics.documents if unit == "document" else None
+    return chosen.name, sample_size.from_pilot(Pair.of(a, b, chosen, documents_of))
+
+
+def _of_two(statistics: Statistics, systems: Sequence[str]) -> Statistics:
+    once(systems, "system")
+    chosen = statistics.select(systems=list(systems)) if systems else statistics
+    if len(chosen.systems) != 2 or any(chosen.runs):
+        raise InputError(
+            f"the pilot has the systems {listed(chosen.systems)}, expected two with one run each; choose two with "
+            "--between A B"
+        )
+    return chosen

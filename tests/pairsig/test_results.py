@@ -1,0 +1,150 @@
+"""What every result offers: text, HTML, rows, JSON, a figure; and seeds as numpy takes them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import pairsig
+from pairsig.comparisons import plans
+from pairsig.io.errors import InputError
+from pairsig.io.tables import SCHEMA
+
+OLD, NEW = [1] * 4 + [0] * 8, [1] * 11 + [0]
+TWO = {"old": OLD, "new": NEW}
+RUNS = {name: np.array([own, own[::-1], own])[..., None] for name, own in TWO.items()}
+
+RESULTS = {
+    "compare": lambda: pairsig.compare(TWO),
+    "compare, runs": lambda: pairsig.compare(RUNS),
+    "rank": lambda: pairsig.rank(TWO | {"x<b>": [0, 1] * 6}, n_resamples=200),
+    "compare_methods": lambda: pairsig.compare_methods(RUNS),
+    "transfer": lambda: pairsig.transfer(
+        {"news": TWO, "talks": {"old": OLD, "new": OLD[::-1]}, "chats": {"old": NEW, "new": OLD}}
+    ),
+    "plan": lambda: pairsig.plan(TWO, gain=0.5, margin=0.6),
+    "gate": lambda: pairsig.gate(TWO, "5%"),
+    "exact_test": lambda: pairsig.exact_test(OLD, NEW),
+    "exact_bootstrap_test": lambda: pairsig.exact_bootstrap_test(OLD, NEW),
+    "randomization_test": lambda: pairsig.randomization_test(OLD, NEW, n_resamples=200),
+    "bootstrap_test": lambda: pairsig.bootstrap_test(OLD, NEW, n_resamples=200),
+    "sequential_test": lambda: pairsig.sequential_test(OLD, NEW, max_resamples=200),
+    "margin_test": lambda: pairsig.margin_test(OLD, NEW, 0.9),
+    "difference_interval": lambda: pairsig.difference_interval(OLD, NEW),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_shows_itself(name, tmp_path):
+    result = RESULTS[name]()
+    assert len(repr(result)) > 20
+    assert "0x" not in repr(result)
+    html = result._repr_html_()
+    assert html.startswith("<")
+    assert "x<b>" not in html
+    frame = result.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    found = json.loads(result.to_json())
+    assert found == json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert found["schema_version"] == SCHEMA
+    rows = found["checks" if name == "gate" else "rows"]
+    assert [list(row) for row in rows] == [list(frame)] * len(frame)
+    pytest.importorskip("matplotlib")
+    figure = result.plot(tmp_path / "result.svg")
+    assert len(figure.axes) > 0
+    assert (tmp_path / "result.svg").stat().st_size > 1000
+
+
+def test_the_rows_are_the_numbers():
+    result = pairsig.exact_test(OLD, NEW)
+    (row,) = result.to_dict()["rows"]
+    assert (row["pvalue"], row["better"]) == (2 / 2**7, "b")
+    assert result.to_frame()["pvalue"].item() == 2 / 2**7
+
+
+@pytest.mark.parametrize(
+    "rng", [None, 7, [1, 2, 3], np.random.SeedSequence(5), np.random.PCG64(5), np.random.default_rng(5)]
+)
+def test_seeds_are_what_numpy_takes(rng):
+    assert 0 < pairsig.randomization_test(OLD, NEW, metric="mean", n_resamples=99, rng=rng).pvalue <= 1
+
+
+def test_equal_seeds_give_equal_draws():
+    def drawn(rng):
+        return pairsig.bootstrap_test(OLD, NEW, n_resamples=999, rng=rng)
+
+    assert drawn([1, 2]) == drawn((1, 2)) != drawn([2, 1])
+    assert drawn(np.random.SeedSequence(5)) == drawn(np.random.default_rng(5))
+    assert drawn(5).signature.split("seed:")[1].startswith("5|")
+
+
+@pytest.mark.parametrize("rng", [1.5, "seed", -1, [-1]])
+def test_what_numpy_refuses_is_one_sentence(rng):
+    with pytest.raises(InputError, match=r"rng is|seed"):
+        pairsig.bootstrap_test(OLD, NEW, n_resamples=9, rng=rng)
+
+
+def test_one_sided_comparisons_of_two_systems():
+    """The sign test of seven differences that all favour the new system."""
+    assert pairsig.compare(TWO, alternative="less").pvalue == pytest.approx(binom.sf(6, 7, 0.5))
+    greater = pairsig.compare(TWO, alternative="greater")
+    assert greater.pvalue == 1
+    assert str(greater).startswith("the score of old is not significantly greater than that of new")
+    drawn = pairsig.compare(TWO, "bootstrap", alternative="less", n_resamples=999, rng=3)
+    assert drawn.pvalue == pairsig.bootstrap_test(OLD, NEW, alternative="less", n_resamples=999, rng=3).pvalue
+
+
+def test_one_sided_comparisons_with_a_baseline():
+    systems = TWO | {"third": [1, 0] * 6}
+    table = pairsig.compare(systems, alternative="greater", baseline="old").table
+    assert table["pvalue"].tolist() == [
+        pairsig.exact_test(systems[name], OLD, alternative="greater").pvalue for name in ("new", "third")
+    ]
+    with pytest.raises(InputError, match="expected two systems, or a baseline"):
+        pairsig.compare(systems, alternative="greater")
+
+
+def test_plan_asks_for_everything_at_once():
+    with pytest.raises(InputError, match=r"needs --metric, and --score.*, and --length"):
+        pairsig.plan()
+    with pytest.raises(InputError, match=r"needs --score, .* and --length, the mean length .* reference words"):
+        pairsig.plan(metric="bleu")
+    with pytest.raises(InputError, match=r"needs --score, the mean score of both systems; or"):
+        pairsig.plan(metric="accuracy")
+
+
+def test_plan_has_a_cautious_default_for_accuracy():
+    """The lowest correlation of the leaderboards needs the most segments."""
+    default, least, most = (
+        pairsig.plan(metric="accuracy", score=60, gain=2, correlation=rho).table["n_segments"].item()
+        for rho in (None, 0.31, 0.65)
+    )
+    assert default == least > most
+    assert "the correlation was assumed to be 0.31" in str(pairsig.plan(metric="accuracy", score=60, gain=2))
+
+
+def test_plan_for_f1_borrows_the_model_of_brackets_and_says_so():
+    f1, brackets = (pairsig.plan(metric=name, score=80, length=10, gain=1) for name in ("f1", "parseval"))
+    assert f1.table["n_segments"].item() == brackets.table["n_segments"].item()
+    assert any("stands for f1" in note for note in f1.notes)
+    assert not any("stands for" in note for note in brackets.notes)
+
+
+def test_plan_from_a_pilot_is_that_of_the_standard_error():
+    """A gain at (z(0.975) + z(0.8)) standard errors, for many segments: Student's distribution is nearly normal."""
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 4000))
+    deviation = float(np.std(a - b, ddof=1))
+    n = pairsig.plan({"a": a, "b": b}, gain=0.05).table["n_segments"].item()
+    assert n == pytest.approx(((1.959964 + 0.841621) * deviation / 0.05) ** 2, rel=0.002)
+    assert isinstance(pairsig.plan({"a": a, "b": b}, gain=0.05), plans.Plan)
+
+
+def test_gate_takes_arrays_and_margins_by_name():
+    scores = [1, 0] * 200
+    result = pairsig.gate({"old": scores, "new": scores}, {"score": "2%"})
+    assert (result.verdict, result.status) == ("passed", 0)
+    assert result.checks[0].pvalue_not_worse == pairsig.margin_test(scores, scores, 0.02, "b-not-worse").pvalue
+    assert pairsig.gate({"old": NEW * 9, "new": OLD * 9}, 0.02).verdict == "worse"

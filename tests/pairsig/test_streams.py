@@ -1,0 +1,123 @@
+"""Standard input and output of commands: `-`, `--output`, `--quiet`, pipes that close, and caveats."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pairsig import cli
+from pairsig.io.tables import SCHEMA
+
+ROWS = [f"{i},{model},{(i * k) % 3 > 0:d}\n" for model, k in (("a", 1), ("b", 2)) for i in range(9)]
+TABLE = "id,model,score\n" + "".join(ROWS)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, scores in (("a", "1 0 1 1 1 1 1 0"), ("b", "0 0 1 0 1 0 0 0"), ("c", "0 0 0 0 1 0 0 1")):
+        (tmp_path / name).write_text(scores.replace(" ", "\n") + "\n")
+    return tmp_path
+
+
+def typed(monkeypatch, text):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def test_a_file_may_come_from_standard_input(files, monkeypatch, capsys):
+    assert cli.main(["compare", "a", "b", "--format", "json"]) == 0
+    expected = json.loads(capsys.readouterr().out)["rows"]
+    typed(monkeypatch, (files / "b").read_text())
+    assert cli.main(["compare", "a", "-", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row == expected[0] | {"system_b": "stdin"}
+
+
+def test_a_table_may_come_from_standard_input(files, monkeypatch, capsys):
+    typed(monkeypatch, TABLE)
+    assert cli.main(["rank", "-", "--sep", ",", "--item", "id", "--format", "csv"]) == 0
+    printed = capsys.readouterr()
+    assert set(pd.read_csv(io.StringIO(printed.out))["system"]) == {"a", "b"}
+    assert "tmp" not in printed.err
+
+
+def test_messages_call_standard_input_by_its_sign(files, monkeypatch, capsys):
+    typed(monkeypatch, "1\nx\n")
+    assert cli.main(["compare", "a", "-"]) == 2
+    assert "error: -" in capsys.readouterr().err
+    assert cli.main(["compare", "-", "-"]) == 2
+    assert "found the file - 2 times" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "a", "b"],
+        ["rank", "a", "b", "c", "--n-resamples", "100"],
+        ["plan", "a", "b", "--gain", "0.1"],
+        ["compare", "--runs", "a", "b", "--runs", "c", "a2"],
+    ],
+)
+def test_the_output_has_the_format_of_its_suffix(files, command, capsys):
+    (files / "a2").write_text((files / "a").read_text())
+    printed = {}
+    for form in ("json", "markdown", "latex", "csv"):
+        assert cli.main([*command, "--format", form]) == 0
+        printed[form] = capsys.readouterr().out
+    for suffix, form in (("json", "json"), ("md", "markdown"), ("tex", "latex")):
+        assert cli.main([*command, "--output", f"result.{suffix}"]) == 0
+        assert capsys.readouterr().out == ""
+        assert (files / f"result.{suffix}").read_text() == printed[form]
+    found = json.loads(printed["json"])
+    assert (found["schema_version"], len(found["rows"])) == (SCHEMA, len(pd.read_csv(io.StringIO(printed["csv"]))))
+    assert cli.main([*command, "--output", "result.csv"]) == 0
+    written = pd.read_csv(files / "result.csv")
+    assert list(written)[:-1] == list(found["rows"][0])
+    numbers = [name for name, cell in found["rows"][0].items() if isinstance(cell, float)]
+    assert [written[name][0] for name in numbers] == [found["rows"][0][name] for name in numbers]
+
+
+def test_quiet_prints_no_notes(files, capsys):
+    assert cli.main(["compare", "a", "b"]) == 0
+    loud = capsys.readouterr()
+    assert "note: higher score is better (assumed)" in loud.err
+    assert cli.main(["compare", "a", "b", "--quiet"]) == 0
+    assert capsys.readouterr() == (loud.out, "")
+
+
+def test_a_sentence_keeps_every_caveat_of_the_table(files, capsys):
+    """Those below the table with --details are on standard error beside the sentence, with --quiet as well."""
+    for name, mean in (("x.txt", 0.5), ("y.txt", 0.52)):
+        scores = np.random.default_rng(1).random(9) * mean
+        (files / name).write_text("\n".join(map(str, scores + (name == "y.txt") * scores**2)) + "\n")
+    command = ["compare", "x.txt", "y.txt", "--test", "bootstrap", "--alternative", "observed", "--quiet"]
+    assert cli.main([*command, "--details"]) == 0
+    caveats = [line[2:] for line in capsys.readouterr().out.splitlines() if line.startswith("- ")]
+    assert len(caveats) > 1
+    assert cli.main([*command, "--format", "sentence"]) == 0
+    printed = capsys.readouterr()
+    assert [line for line in caveats if line not in printed.err] == []
+    assert printed.out.startswith("y is ")
+
+
+def test_a_sentence_on_runs_keeps_its_caveats(files, capsys):
+    runs = ["compare", "--runs", "a", "b", "--runs", "c", "a2", "--quiet"]
+    (files / "a2").write_text((files / "a").read_text())
+    assert cli.main([*runs, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["doubt"]
+    assert cli.main([*runs, "--format", "sentence"]) == 0
+    err = capsys.readouterr().err
+    assert [sentence for sentence in row["doubt"].split("; ") if sentence not in err] == []
+
+
+@pytest.mark.parametrize("words", ["compare a b --all-tests --n-resamples 100", "compare --help", "metrics"])
+def test_a_closed_pipe_ends_quietly(files, words):
+    """As in `pairsig … | head -1`: no traceback, whether the output is long or still in a buffer."""
+    command = f"{sys.executable} -m pairsig {words} | true"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert [line for line in ended.stderr.splitlines() if "note:" not in line] == []
