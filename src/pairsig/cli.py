@@ -237,6 +237,8 @@ def _commands() -> console.Commands:
     group.add_argument("--details", action="store_true", help="show all notes")
     _add(group, "name")
     group = p.group(console.MORE)
+    intervals = "also show the 95 %% interval of each system's score"
+    group.add_argument("--score-intervals", action="store_true", help=intervals)
     _add(group, "estimator")
     stop = "stop sampling once p is clearly above or below ALPHA"
     group.add_argument("--stop-at", type=float, metavar="ALPHA", help=stop)
@@ -406,6 +408,10 @@ def _compare(arguments: argparse.Namespace) -> None:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.format == "sentence" and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
+    if arguments.format == "sentence" and arguments.score_intervals:
+        raise InputError(
+            "found --score-intervals with --format sentence, which has only the interval of the difference"
+        )
     read = _read_all if arguments.counts is None else _of_counts
     data = [_renamed(systems, arguments.name) for systems in read(arguments)]
     if arguments.plot:
@@ -463,8 +469,9 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
     from pairsig.report import sentences
     from pairsig.stats.multiple_testing import holm
 
-    for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
-        if getattr(arguments, option) not in (None, ""):
+    for option in ("test", "method", "alternative", "stop_at", "margin", "family", "score_intervals"):
+        value = getattr(arguments, option)
+        if value not in (None, "") and value is not False:
             raise InputError(f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out")
     nested = any(methods.design_of(systems) == "nested" for systems in data)
     found: list[tuple[Statistics, Metric, pd.DataFrame]] = []
@@ -533,7 +540,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
                 resampling=resampling,
                 stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence_level),
                 progress=progress,
-                **_settings(arguments, "baseline", "unit", "margin", "family"),
+                **_settings(arguments, "baseline", "unit", "margin", "family", "score_intervals"),
             )
         found.append(rows)
         notes += further

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import threading
+import warnings
 from datetime import date
 from fractions import Fraction
 
@@ -17,9 +18,10 @@ import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli, compare
 from pairsig.comparisons import all_pairs, baseline, methods, ranking
-from pairsig.core import statistics
+from pairsig.core import engine, statistics
 from pairsig.io import console, files, memory, tables
 from pairsig.io.columns import Column
+from pairsig.io.errors import LongRun
 from pairsig.io.rendering import footnote, render
 from pairsig.metrics import registry
 from pairsig.readers import cells, inputs, table
@@ -366,6 +368,20 @@ def test_resamples_that_take_days_are_refused():
         InputError, match=r"would take about [\d,]+ hours, expected at most about [\d,]+, which take a day"
     ):
         pairsig.bootstrap_test([1, 0] * 500, [0, 0] * 500, n_resamples=10**12, threads=1)
+
+
+def test_the_time_of_a_long_run_is_told_before_it_starts(file, monkeypatch, capsys):
+    """As a warning of Python and as a note of the command; here, what takes no time counts as long."""
+    for n_resamples, words in ((10**9, r"\d+ minutes"), (10**10, r"[\d.]+ hours")):
+        with pytest.warns(LongRun, match=f"{n_resamples:,} resamples of 1,000 units will take about {words}"):
+            engine.check_time(n_resamples, 1000, 1, 1)
+    monkeypatch.setattr(engine, "LONG_SECONDS", 0)
+    monkeypatch.setattr(engine, "expected_seconds", lambda *_: 60.0)
+    paths = [file("a.txt", "1\n0\n1\n1"), file("b.txt", "1\n1\n1\n0")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", LongRun)
+        assert cli.main(["compare", *paths, "--test", "bootstrap", "--n-resamples", "1000"]) == 0
+    assert "note: 1,000 resamples of 4 units will take about 1 minute\n" in capsys.readouterr().err
 
 
 def test_formulas_in_tables_for_people_are_text(file, tmp_path):

@@ -401,3 +401,24 @@ def test_rare_and_skewed_values_have_a_note():
     lognormal = {name: rng.lognormal(0, 1.5, 40).round(3) for name in "ab"}
     said = ["84 to 92 %" in str(rank(data, n_resamples=200)) for data in (rare, common, lognormal)]
     assert said == [True, False, True]
+
+
+@pytest.mark.parametrize("offset", [0.1, 1 / 3, 1e-3])
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+def test_a_difference_that_does_not_vary_is_one_everywhere(offset, scale):
+    """Scores that differ by the same amount, whose last digits round: intervals, ranks and methods with runs agree.
+
+    If one unit differs by a millionth of the scores more, the difference varies for all of them.
+    """
+    rng = np.random.default_rng(3)
+    a = rng.random(50) * scale
+    for moved, varies in ((0.0, False), (1e-6, True)):
+        b = a - offset * scale
+        b[7] -= moved * scale
+        alone = pairsig.difference_interval(a, b)
+        ranked = pairsig.rank({"a": a, "b": b})
+        runs = {name: np.stack([own, own])[:, :, None] for name, own in (("a", a), ("b", b))}
+        methods = pairsig.compare_methods(runs, design="nested")
+        assert (alone.low < alone.high) == varies
+        assert bool(ranked.pairs["ci_low"].notna().all()) == varies
+        assert (methods.table["ci_low"].iloc[0] < methods.table["ci_high"].iloc[0]) == varies

@@ -38,6 +38,12 @@ ADJUSTMENTS = {"pvalue_holm": holm, "pvalue_bh": benjamini_hochberg}
 COLUMNS = BASELINE.names
 """Columns of the table."""
 
+OVERLAP = (
+    "the intervals of two scores may overlap although A − B is significant: both systems were scored on the same "
+    "segments, and only the interval of A − B shows whether they differ"
+)
+"""What intervals of scores do not show."""
+
 ENOUGH_DOCUMENTS = 15
 """With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
 
@@ -55,6 +61,7 @@ def compare_with_one(
     stop_at: tuple[float, float] | None = None,
     margin: Amount | None = None,
     family: str = "",
+    score_intervals: bool = False,
     progress: Progress | None = None,
 ) -> tuple[list[Row], list[str]]:
     """Compare the first system with every other, or every other with the baseline: table `BASELINE`, and notes.
@@ -68,7 +75,7 @@ def compare_with_one(
     see `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
     if the resamples did not suffice. A `margin`, in the unit of the scores or as a percentage, adds three rows for
     every metric and system, one per claim of `margin_test`. With a `family` of test sets, notes predict who wins on its
-    next test set.
+    next test set. With `score_intervals`, each score has its own interval, too.
 
     Returns
     -------
@@ -82,6 +89,7 @@ def compare_with_one(
     if stop_at is not None:
         sequential.check_levels(*stop_at)
     planned = _planned(tests, methods, alternatives)
+    first = [OVERLAP] if score_intervals else []
     once([metric.name for metric in metrics], "metric")
     if not metrics:
         raise InputError("found no metric, expected at least one")
@@ -98,6 +106,7 @@ def compare_with_one(
             pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
             interval = intervals.signed(pair)
             only_a, only_b = intervals.right_alone(pair) or (None, None)
+            of_scores = intervals.of_scores(pair) if score_intervals else [(math.nan, math.nan)] * 2
             about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
             found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
@@ -130,10 +139,11 @@ def compare_with_one(
                         "system_b": name_b,
                         "score_a": result.score_a,
                         "score_b": result.score_b,
+                        **_ends("score_a", *of_scores[0]),
+                        **_ends("score_b", *of_scores[1]),
                         "better": {"a": name_a, "b": name_b, None: ""}[result.better],
                         "difference": result.statistic,
-                        "ci_low": None if math.isnan(own.low) else own.low,
-                        "ci_high": None if math.isnan(own.high) else own.high,
+                        **_ends("ci", own.low, own.high),
                         "n_segments": result.n_segments,
                         "n_units": interval.n_units,
                         "n_different": result.n_different,
@@ -141,13 +151,18 @@ def compare_with_one(
                         "only_b": only_b,
                         "margin": result.margin if isinstance(result, MarginResult) else None,
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
-                        "notes": [sentence for sentence in (*about[:2], note, *about[2:]) if sentence],
+                        "notes": [sentence for sentence in (*first, *about[:2], note, *about[2:]) if sentence],
                     }
                     | about_p
                 )
     if not rows:
         raise InputError(notes[0])
     return adjust(rows), list(dict.fromkeys(notes))
+
+
+def _ends(name: str, low: float, high: float) -> Row:
+    """The cells of an interval, which are missing if there is none."""
+    return {f"{name}_{end}": None if math.isnan(value) else value for end, value in (("low", low), ("high", high))}
 
 
 def pairs_with_one(systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:

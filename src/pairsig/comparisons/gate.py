@@ -366,7 +366,7 @@ class _Score:
         best = sample_size.best_score(pair)
         points = sample_size.in_unit(margin, "margin", best)
         margins.check_margin(points, metric, best)
-        passed = intervals.passed_or_failed(pair.units.astype(np.float64), metric) if len(pair.segments) == 2 else None
+        passed = intervals.passed_or_failed(pair.units, metric) if len(pair.segments) == 2 else None
         return cls(pair, points, alpha, alpha_worse, passed)
 
     @property

@@ -23,7 +23,7 @@ from pairsig.comparisons.baseline import pairs_with_one
 from pairsig.core import definitions, random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, Seed, seed_of
-from pairsig.core.influence import influence_values
+from pairsig.core.influence import ACCURACY, influence_values
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io import rendering
 from pairsig.io.choices import check_level
@@ -234,7 +234,7 @@ def compare_methods(
     if resampling is not None:
         shrunk = training_sd if design == "crossed" else 0.0
         resampled = _bootstrap(scorer, methods, pairs, shrunk, resampling, progress)
-    largest = passed_or_failed(counts.astype(np.float64), chosen) or chosen.scale or math.inf
+    largest = passed_or_failed(counts, chosen) or chosen.scale or math.inf
     found = _Pairs.of(methods, np.array(pairs), design, training_sd, largest)
     said = statistics.provenance.get("missing")
     left = f"--missing {said.replace(':', ' was applied to ')} items without a score" if said else ""
@@ -486,7 +486,7 @@ class _Pairs:
         for row, (one, other) in enumerate(pairs.tolist()):
             difference = methods[one].mean - methods[other].mean
             size = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
-            difference[np.abs(difference) <= _FLAT * size] = 0.0
+            difference[np.abs(difference) <= ACCURACY * size] = 0.0
             squares = np.square(difference)
             sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
         n = len(methods[0].mean)
@@ -692,9 +692,6 @@ def _runs_drawn(method: _Method, training_sd: float | None, seed: int, first: in
     found: Floats = drawn @ deviations / n_draws
     return found
 
-
-_FLAT = 1e-9
-"""Relative to the largest influence of a unit: smaller differences between influences are rounding errors."""
 
 _BAND = 1e-12
 """Relative to the scores: draws that are closer to the border count as ties, and scores that are closer as equal."""

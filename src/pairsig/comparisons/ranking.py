@@ -16,7 +16,7 @@ from pairsig.comparisons import all_pairs, inputs
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few, compiled
 from pairsig.core.engine import Progress, Resampling, Seed, seed_of
-from pairsig.core.influence import errors_and_correlations, influence_values
+from pairsig.core.influence import ROUNDING, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io import rendering
 from pairsig.io.choices import check_level, choose
@@ -45,8 +45,6 @@ The sums are whole numbers, so rounding errors are a few 1e-16 of them (about 1e
 are not multiples of any step). Whole sums x and y with x/√X ≠ y/√Y differ by at least 1/(2y²X) of themselves: 1e-10 for
 y = 4√X and 10,000 items that only one system passes.
 """
-_FLAT = 1e-8
-"""Differences that vary by less than this, relative to themselves, count as constant."""
 _AT_ONCE = 16
 """Number of shuffles that are processed together, so that the results of all pairs stay in the processor's cache."""
 
@@ -284,7 +282,7 @@ def _max_t(
     values, weights = moving.rows[:-1], moving.rows[-1] / moving.rows[-1].sum()
     sums = values.sum(axis=1, keepdims=True)
     lead, squares, spread, lean = _moments(values, weights, *pairs.T)
-    spread[spread <= _FLAT**2 * squares] = 0.0
+    spread[spread <= ROUNDING * squares] = 0.0
     size = np.sqrt(squares)
     t = np.divide(lead, size, out=np.zeros_like(size), where=(gains > 0) & (lead > 0))
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -t))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.io.choices import choose
-from pairsig.io.errors import InputError
+from pairsig.io.errors import InputError, LongRun
 from pairsig.io.memory import Memory, too_little
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import (
@@ -76,6 +77,8 @@ MAX_RESAMPLES = 10**12
 
 MOST_SECONDS = 24 * 3600
 """What would take longer is refused."""
+LONG_SECONDS = 60
+"""What will take longer is announced."""
 
 Seed: TypeAlias = "int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None"
 """What `numpy.random.default_rng` takes."""
@@ -815,7 +818,7 @@ def expected_seconds(n_resamples: int, n_units: int, n_columns: int, threads: in
 
 
 def check_time(n_resamples: int, n_units: int, n_columns: int, threads: int | None) -> None:
-    """Raise `InputError` for resamples that would take more than a day."""
+    """Raise `InputError` for resamples that would take more than a day, and warn of those that take minutes."""
     seconds = expected_seconds(n_resamples, n_units, n_columns, threads)
     if seconds > MOST_SECONDS:
         most = int(float(f"{n_resamples * MOST_SECONDS / seconds:.0e}"))  # one digit
@@ -823,6 +826,11 @@ def check_time(n_resamples: int, n_units: int, n_columns: int, threads: int | No
             f"{n_resamples:,} resamples of {n_units:,} units would take about {seconds / 3600:,.0f} hours, "
             f"expected at most about {most:,}, which take a day; 1,000,000 are enough for three digits of p = 0.05"
         )
+    if seconds > LONG_SECONDS:
+        minutes = seconds / 60
+        time = f"{minutes / 60:,.1f} hours" if minutes > 90 else f"{minutes:.0f} minute{'s' * (minutes >= 1.5)}"
+        message = f"{n_resamples:,} resamples of {n_units:,} units will take about {time}"
+        warnings.warn(message, LongRun, stacklevel=2)
 
 
 def check_whole(what: str, number: object, least: int, most: int) -> None:

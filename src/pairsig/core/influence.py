@@ -20,6 +20,16 @@ from pairsig.metrics.exact_arithmetic import some_systems
 
 Floats = NDArray[np.float64]
 
+ROUNDING = 2.0**-46
+"""Numbers below this share of the terms from which they come are rounding errors: 64 units in the last place.
+
+A difference of two systems does not vary if its variation is below what follows from this, wherever that is computed.
+"""
+_STEP = 1e-5
+"""Step of numerical derivatives, relative to the totals."""
+ACCURACY = ROUNDING / _STEP
+"""The same for influence values, relative to the largest ones, since numerical derivatives divide by `_STEP`."""
+
 _AT_ONCE = 256
 """Pairs that a thread takes at a time."""
 
@@ -50,8 +60,8 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
 def gradient(totals: Floats, largest_counts: Floats, metric: Metric) -> Floats:
     """Partial derivatives of the score by each column, (rows × columns), at totals (rows × columns).
 
-    They are the metric's own, if it declares them, or central differences of 1e-5 of each total. `largest_counts` are
-    the largest absolute counts of a unit: a column without counts has the derivative 0.
+    They are the metric's own, if it declares them, or central differences of `_STEP` times each total. `largest_counts`
+    are the largest absolute counts of a unit: a column without counts has the derivative 0.
     """
     if metric.gradient is not None:
         with np.errstate(all="ignore"):
@@ -65,7 +75,7 @@ def gradient(totals: Floats, largest_counts: Floats, metric: Metric) -> Floats:
         return slope
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
-    step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
+    step = _STEP * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
     slope = np.zeros_like(totals)
     for column in range(totals.shape[1]):
         shift = np.zeros_like(totals)

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +22,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pairsig.io.choices import near, one_of
-from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
+from pairsig.io.errors import InputError, LongRun, Question, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
@@ -240,7 +241,8 @@ class Commands:
         _settings.update(quiet=arguments.quiet, stdin="")
         try:
             _check_outputs(arguments)
-            with _standard_input(arguments):
+            with _standard_input(arguments), warnings.catch_warnings():
+                warnings.showwarning = partial(_announced, warnings.showwarning)
                 status = run(arguments) or 0
             sys.stdout.flush()
             return status
@@ -383,6 +385,14 @@ def note(*sentences: str, always: bool = False) -> None:
     """Print notes about how the input was treated; `always` with `--quiet`, too: what limits a conclusion."""
     for sentence in () if _settings["quiet"] and not always else sentences:
         _say("note", plain(sentence))
+
+
+def _announced(otherwise: Callable[..., None], message: Warning, category: type[Warning], *where: Any) -> None:
+    """Print how long a run will take as a note, and other warnings as usual."""
+    if issubclass(category, LongRun):
+        note(str(message))
+    else:
+        otherwise(message, category, *where)
 
 
 @contextmanager

@@ -45,6 +45,10 @@ class InputError(ValueError):
         super().__init__(line)
 
 
+class LongRun(UserWarning):
+    """A test will take longer than a minute; the message says how long, before it begins."""
+
+
 FLAGS = ("lower-is-better", "higher-is-better", "any-value", "even-so", "text-as-is")
 """Roles without a value."""
 

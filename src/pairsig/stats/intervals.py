@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.core.influence import ROUNDING
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.io.results import OneRow
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 ENOUGH = 10
 """If the systems differ on fewer units than this, the studentized interval is too narrow."""
-
-_ROUNDING = 2.0**-46
-"""Influences below this, relative to n − 1 times the scores, are rounding errors of 64 units in the last place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,12 +270,17 @@ def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, An
     `difference_interval` has the formulas; the counts are those of `studentized`. The error is exactly 0 where all
     units differ by the same amount, whatever the last digits of their scores.
     """
-    n = units.shape[-2]
-    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+    with np.errstate(over="ignore", invalid="ignore"):  # checked by `_error`
         totals = units.sum(axis=-2, keepdims=True)
         gain = _gain(totals, metric)[..., 0]
         scores = metric.score(totals - units)
         without = _difference(scores, metric)
+    return gain, *_error(without, np.abs(scores).max(axis=(-2, -1)), metric)
+
+
+def _error(without: NDArray[np.float64], largest_score: Any, metric: Metric) -> tuple[Any, Any]:
+    """Standard error and degrees of freedom by the jackknife, from the values without each unit (..., n)."""
+    n = without.shape[-1]
     if not np.isfinite(without).all():
         unit = int(np.argwhere(~np.isfinite(without))[0][-1])
         raise InputError(
@@ -285,11 +288,38 @@ def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, An
             "interval needs"
         )
     influence = (n - 1) * (without.mean(axis=-1, keepdims=True) - without)
-    influence[np.abs(influence) <= _ROUNDING * (n - 1) * np.abs(scores).max(axis=(-2, -1))[..., None]] = 0.0
+    influence[np.abs(influence) <= ROUNDING * (n - 1) * np.asarray(largest_score)[..., None]] = 0.0
     largest = np.abs(influence).max(axis=-1)
     squares = (influence / np.where(largest > 0, largest, 1.0)[..., None]) ** 2
     variance = squares.sum(axis=-1) / (n * (n - 1))
-    return gain, largest * np.sqrt(variance), degrees_of_freedom(squares)
+    return largest * np.sqrt(variance), degrees_of_freedom(squares)
+
+
+def of_scores(pair: Pair, confidence_level: float = 0.95) -> list[tuple[float, float]]:
+    """The interval of the score of each of two systems; nan where there is none, as for a single unit.
+
+    Pass/fail units get the interval of Wilson (1927), (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), where p is
+    the share of passed units. All others get that of the jackknife, as `difference_interval` does for the difference.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    check_level(confidence_level, "confidence level")
+    units, metric = pair.units.astype(np.float64), pair.metric
+    n, passed = units.shape[1], passed_or_failed(units, metric)
+    scores = metric.score(units.sum(axis=1))
+    if passed is not None:
+        z, p = float(ndtri((1 + confidence_level) / 2)), scores / passed
+        middle, reach = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        low, high = (passed * (middle + sign * reach) / (1 + z**2 / n) for sign in (-1, 1))
+    elif n == 1:
+        low = high = np.full(2, np.nan)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):  # checked by `_error`
+            without = metric.score(units.sum(axis=1, keepdims=True) - units)
+        error, degrees = _error(without, np.abs(without).max(axis=-1), metric)
+        reach = stdtrit(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
+        low, high = scores - reach, scores + reach
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def degrees_of_freedom(squares: NDArray[np.float64]) -> NDArray[np.float64]:

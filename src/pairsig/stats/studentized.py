@@ -22,7 +22,7 @@ from pairsig.core import random_streams
 from pairsig.core.definitions import Test
 from pairsig.core.engine import Progress, Resampling, check_time, score
 from pairsig.core.exceedances import ExceedanceCounts
-from pairsig.core.influence import gradient
+from pairsig.core.influence import ACCURACY, gradient
 from pairsig.io.choices import check_level
 from pairsig.stats.paired import Pair
 from pairsig.stats.resampling import TestResult, counted
@@ -39,9 +39,6 @@ _TIE = 1e-9
 _ENOUGH, _NARROW = 10, 0.8
 """Fewest units that differ, and the ratio of standard deviations below which `warning` warns: there, 12 % of equal
 scores get p < 0.05."""
-
-_FLAT = 1e-12
-"""A standard error below this share of the sizes of the influences is a rounding error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +189,7 @@ class _Data:
         sizes = np.abs(slopes[0]) @ self.largest[0] + np.abs(slopes[1]) @ self.largest[1]
         squares = np.einsum("su,su->s", kept, kept) - sums**2 / kept.shape[1]
         error = np.sqrt(np.maximum(squares, 0.0))
-        error[error <= _FLAT * sizes * math.sqrt(kept.shape[1])] = 0.0
+        error[error <= ACCURACY * sizes * math.sqrt(kept.shape[1])] = 0.0
         difference[np.abs(difference) <= self.band] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(difference == 0, 0.0, difference / error)
