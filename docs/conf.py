@@ -12,6 +12,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 import generated  # noqa: E402
+from docutils import nodes  # noqa: E402
 
 import pairsig  # noqa: E402
 
@@ -87,9 +88,16 @@ def _links(_: object, page: str, source: list[str]) -> None:
     source[0] = generated.linked(source[0], HERE / f"{page}.md")
 
 
+def _wrap(_: object, page: nodes.document) -> None:
+    for block in page.findall(nodes.literal_block):
+        if "--format sentence\n" in block.astext():
+            block["classes"].append("wraps")
+
+
 def setup(app: Any) -> None:
     """Entry point for Sphinx."""
     generated.write()
     app.connect("autodoc-process-docstring", _escape, priority=100)
     app.connect("autodoc-process-signature", _named)
     app.connect("source-read", _links, priority=900)
+    app.connect("doctree-read", _wrap)

@@ -220,8 +220,8 @@ def steps_of(workflow):
 
 @pytest.mark.parametrize("workflow", ["test", "release"])
 def test_the_two_files_that_a_workflow_tests(workflow, tmp_path):
-    (step,) = (step for step in steps_of(workflow) if "--format sentence" in step)
-    assert "p = 0.0625" in run("bash", "-e", "-o", "pipefail", "-c", step, cwd=tmp_path)
+    for step in (step for step in steps_of(workflow) if "--format sentence" in step):
+        assert "p = 0.0625" in run("bash", "-e", "-o", "pipefail", "-c", step, cwd=tmp_path)
 
 
 def test_files_that_a_workflow_names_are_there():

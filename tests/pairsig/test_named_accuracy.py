@@ -66,3 +66,13 @@ def test_a_metric_that_is_a_column_gets_the_command_to_type(file, capsys, option
     assert cli.main(shlex.split(command)[1:]) == 0
     with pytest.raises(InputError, match='score="acc"'):
         pairsig.read("t.csv", metric="acc")
+
+
+def test_folds_are_no_runs(file, capsys):
+    """Their training sets overlap."""
+    cells = [(i, model, run) for i in range(9) for model in "ab" for run in (1, 2)]
+    rows = "".join(f"{i},{model},{run},{(7 * i + run + (model == 'a')) % 3 > 0:d}\n" for i, model, run in cells)
+    for name, warned in (("fold", True), ("run", False)):
+        table = file(f"{name}.csv", f"item,model,{name},score\n{rows}")
+        assert cli.main(["compare", table, "--run", name]) == 0
+        assert ("warning: the runs are folds" in capsys.readouterr().err) == warned

@@ -2,21 +2,25 @@
 
 import math
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import chi2
 
 import simulate
 from pairsig import InputError, Metric, randomization_test
 from pairsig.comparisons import all_pairs, pair_tables
-from pairsig.core import definitions, engine
+from pairsig.core import definitions, engine, statistics
 from pairsig.core.definitions import find
 from pairsig.core.engine import Resampling
 from pairsig.metrics import registry
 from pairsig.stats import near_exact
 from pairsig.stats.near_exact import _tails, counted, estimates
 from pairsig.stats.paired import Pair
+
+STATISTICS = Path(__file__).parents[2] / "resources" / "statistics"
 
 GEOMETRIC = Metric("geometric", ("x", "y"), lambda t: np.sqrt(np.abs(t[..., 0] * t[..., 1])), "√(Σx · Σy)", scale=None)
 """A user's metric of values that are no whole numbers."""
@@ -321,3 +325,26 @@ def test_the_interval_of_tilted_p_values_covers():
     assert len(tilted) > 380
     assert np.mean([r.pvalue_low <= exact <= r.pvalue_high for r in tilted]) >= 0.92
     assert np.mean([r.pvalue for r in tilted]) == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dataset", "metric", "systems"),
+    [("mt-447", "bleu", range(0, 150, 38)), ("realsumm", "rouge2_f", range(4)), ("hansards", "aer", range(4))],
+)
+def test_real_pairs_against_ten_million_plain_shuffles(dataset, metric, systems):
+    """At least a dozen pairs with p above 1e-5, each within the errors of both: z-scores, alone and together."""
+    data = statistics.read(STATISTICS / f"{dataset}.parquet")
+    data = data.select(systems=[data.systems[k] for k in systems])
+    plain, near = (
+        all_pairs.compare(data, "randomization", metric=metric, n_resamples=n, rng=seed, estimator=estimator)
+        for n, seed, estimator in ((10**7, 1, near_exact.PLAIN), (10**5, 2, near_exact.NEAR_EXACT))
+    )
+    p, found = plain["pvalue"].to_numpy(), near["pvalue"].to_numpy()
+    own = (near["pvalue_high"] - near["pvalue_low"]).to_numpy() / (2 * 1.96)
+    rows = p > 1e-5
+    z = ((found - p) / np.sqrt(p * (1 - p) / 10**7 + own**2))[rows]
+    assert rows.sum() >= 4
+    assert np.abs(z).max() < 4
+    assert (z**2).sum() < chi2.ppf(0.999, rows.sum())
+    assert (near["estimator"] != near_exact.PLAIN)[rows].all()

@@ -125,7 +125,7 @@ def test_plan_has_a_cautious_default_for_accuracy():
     assert "the correlation was assumed to be 0.31" in str(pairsig.plan(metric="accuracy", score=60, gain=2))
 
 
-def test_plan_for_f1_borrows_the_model_of_brackets_and_says_so():
+def test_plan_for_f1_uses_the_model_of_brackets_and_says_so():
     f1, brackets = (pairsig.plan(metric=name, score=80, length=10, gain=1) for name in ("f1", "parseval"))
     assert f1.table["n_segments"].item() == brackets.table["n_segments"].item()
     assert any("stands for f1" in note for note in f1.notes)

@@ -20,6 +20,7 @@ import pytest
 import pairsig
 from pairsig import cli
 from pairsig.io.errors import FLAGS, InputError, Question
+from pairsig.readers import table
 from pairsig.readers.system_counts import SystemCounts
 from pairsig.readers.table import Roles, read
 
@@ -229,3 +230,120 @@ def test_one_system_lists_the_columns(tmp_path, monkeypatch, capsys):
     message = capsys.readouterr().err
     assert "found one system, expected at least two" in message
     assert "who: text (A, B)" in message
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2, 4, 7], 2),  # the sum
+        ([1, 2, 6, 3], 2),  # the mean
+        ([0, 1, 1, 200 / 3], 2),  # the mean in percent
+        ([0.1, 0.2, 0.27, 0.2], 2),  # the mean, 0.19, with one digit
+        ([0, 1, 1, 66.7], 2),  # in percent, with one digit
+        ([0, 0, 1, 0.333333], 2),  # with six digits
+        ([0, 0, 1, 0.3333333], 0),  # with seven
+        ([0, 1, 1, 0.68], 0),
+        ([0, 1, 1, 1], 0),  # 0.67 with no digit, which says nothing
+        ([0, 0, 1, 1], 1),  # the sum of a single number
+        ([3, 3, 3, 3], 1),  # the mean of equal ones
+        ([0, 0, 0, 0], 1),
+        ([1, np.nan, 2, 3], 2),
+        ([1, 2, np.nan], 0),
+        ([np.nan, 5], 0),
+    ],
+)
+def test_what_a_last_number_may_be(values, expected):
+    assert table._is_total(np.array(values, dtype=float)) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0, 1] * 19 + [2], [2]),
+        ([0, 1] * 9 + [1, 2], [2]),  # 5 % of 20
+        ([0, 1] * 9 + [2], []),  # more than 5 % of 19
+        ([0, 1] * 19 + [3, -1], [-1, 3]),
+        ([0, 1] * 20, []),
+        ([5, 6, -1, -1], [-1]),
+        ([5, 6, -1, 7], []),  # once
+        ([5, -1, -9, -9], [-9, -1]),
+        ([5, -1, -9, -8, -9], []),  # three
+        ([-5, -1, -1], []),  # all are negative
+        ([5, 6, 0], []),
+        ([5, 6, np.nan, -1, -1], [-1]),
+        ([np.nan], []),
+        ([0, -1, -1], [-1]),
+    ],
+)
+def test_which_numbers_may_be_codes(values, expected):
+    for kind in ("f8", "i8") if not np.isnan(values).any() else ("f8",):
+        assert table._odd(np.array(values, dtype=kind)) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        ([1.0, 2.0], "f8", "int64"),
+        ([1.5, 2.0], "f8", "float64"),
+        ([1.0, np.nan], "f8", "int64"),
+        ([2.0**53, 1.0], "f8", "int64"),
+        ([2.0**53 + 2, 1.0], "f8", "float64"),
+        ([-(2.0**53) - 2, 1.0], "f8", "float64"),
+        ([1, 2], "i4", "int32"),
+        ([1, 2], "i2", "int64"),
+        ([1, 2], "u1", "int64"),
+    ],
+)
+def test_counts_are_whole_numbers_where_all_scores_are(values, kind, expected):
+    numbers = np.array(values, dtype=kind)
+    counts = table._whole(numbers, np.isnan(numbers))
+    assert counts.dtype == expected
+    assert counts.tolist() == [0 if np.isnan(value) else value for value in values]
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(2**53, True), (2**53 + 1, False), (-(2**53), True), (-(2**53) - 1, False)]
+)
+def test_whole_numbers_that_no_float_holds_are_refused(value, fits):
+    frame = pd.DataFrame({"id": [1, 2, 3], "A": [0, value, 5], "B": [1, 2, 3]})
+    if fits:
+        assert read(frame, Roles(systems="A,B", any_value=True))[0].counts["score"].tolist() == [0, value, 5]
+    else:
+        with pytest.raises(InputError, match="found a number above 2⁵³ in column A"):
+            read(frame, Roles(systems="A,B", any_value=True))
+
+
+@pytest.mark.parametrize(("name", "direction"), [("wer", "lower"), ("accuracy", "higher")])
+def test_a_direction_that_the_name_says_need_not_be_declared(name, direction):
+    frame = pd.DataFrame({"id": [1, 2, 1, 2], "system": list("AABB"), name: [0.1, 0.2, 0.3, 0.5]})
+    other = {"lower": "higher", "higher": "lower"}[direction]
+    assert read(frame)[0].metrics[0].higher_is_better == (direction == "higher")
+    assert read(frame, Roles(**{f"{direction}_is_better": True}))[0].metrics[0].assumed is False
+    with pytest.raises(InputError, match=f"found --{other}-is-better, but {direction} {name} is better; leave it out"):
+        read(frame, Roles(**{f"{other}_is_better": True}))
+
+
+def test_a_question_lists_at_most_thirty_columns_and_a_few_codes():
+    many = pd.DataFrame({f"c{k}": [k, k + 1, 0] for k in range(33)}).assign(id=[1, 2, 3])
+    with pytest.raises(Question) as error:
+        read(many)
+    lines = error.value.text.split("\n")
+    assert (lines[-1], len(lines)) == ("  and 3 more", 32)
+    thirty = many.drop(columns=["c30", "c31", "c32"])
+    with pytest.raises(Question) as error:
+        read(thirty)
+    assert error.value.text.split("\n")[-1].startswith("  c29: numbers")
+
+
+def test_several_rows_of_an_item_are_counted_where_most_are():
+    """Item 2 has three rows, item 1 two: the question is about item 2, with the lines of its rows."""
+    frame = pd.DataFrame({"id": [1, 1, 2, 2, 2], "system": ["A"] * 5, "score": [1, 2, 3, 4, 5], "try": [1, 2, 1, 2, 3]})
+    with pytest.raises(Question, match=r"found 3 rows for id 2, system A \(rows 3, 4, 5\), expected one"):
+        read(frame, Roles(score="score"))
+
+
+def test_the_mean_of_a_table_has_an_assumed_direction():
+    frame = pd.DataFrame({"id": [1, 2, 1, 2], "system": list("AABB"), "value": [1, 2, 3, 4], "matched": [1, 1, 1, 0],
+                          "predicted": [1, 2, 1, 2], "gold": [2, 2, 2, 2]})  # fmt: skip
+    assert read(frame, Roles(metric="mean"))[0].metrics[0].assumed
+    assert not read(frame, Roles(metric="f1"))[0].metrics[0].assumed

@@ -117,7 +117,7 @@ def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
         "--format",
         "json",
     )
-    for row in json.loads(capsys.readouterr().out):
+    for row in json.loads(capsys.readouterr().out)["rows"]:
         assert list(row) == list(BASELINE.names)
         for column in BASELINE.columns:
             cell = row[column.name]

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 from dataclasses import replace
 from html import escape
 from urllib.parse import unquote
@@ -16,10 +17,12 @@ import pairsig
 import simulate
 from pages import DATASET, HOSTILE, MADE, page, rows, script, text_of, words
 from pairsig.comparisons import ranking
+from pairsig.io import tables
 from pairsig.metrics import registry
 from study import analysis, cli
 from study.beyond.ranks import ranks, reaches
 from study.site import own, text
+from study.site.build import _papers
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +47,7 @@ def every_page(site):
 
 def test_all_that_a_page_names_lies_in_the_folder(site):
     found = every_page(site)
-    assert {"index.html", "paper.html", "explorer.html", "cells.html", "datasets.html"} < set(found)
+    assert {"index.html", "paper.html", "explorer.html", "cells.html", "datasets.html", "figures.html"} < set(found)
     assert f"datasets/{DATASET}.html" in found
     for name, one in found.items():
         named = [(element, key) for tag, key in (("a", "href"), ("link", "href"), ("script", "src"), ("img", "src"))
@@ -55,7 +58,7 @@ def test_all_that_a_page_names_lies_in_the_folder(site):
                 continue
             if target.startswith("https://"):  # a link to follow, nothing that is loaded
                 assert element.tag == "a"
-                assert name.startswith("datasets/")
+                assert name.startswith(("datasets/", "docs/", "index"))
                 continue
             path, _, fragment = target.partition("#")
             lies = (site / name).parent / unquote(path) if path else site / name
@@ -139,6 +142,35 @@ def test_numbers_that_the_run_did_not_compute_are_listed_with_the_command(folder
     assert not list(other.all("details", class_="others"))
 
 
+def test_a_verdict_on_few_simulated_pairs_is_not_one_on_the_paper(folder, tmp_path):
+    """A small run simulates fewer pairs than a verdict needs: what differs is grey, and says why."""
+    for n_pairs, verdict in ((3, "differs in this small run"), (10, "differs")):
+        results = tmp_path / f"{n_pairs}"
+        shutil.copytree(folder / "results/tables", results)
+        for name, cells in (
+            ("relative_error", {"n_pairs": n_pairs}),
+            ("reproduction", {"verdict": "differs", "why": ""}),
+        ):
+            table = analysis.read(results / f"{name}.tsv").assign(**cells)
+            tables.write(table, results / f"{name}.tsv")
+        papers = _papers(text.Source({path.stem: analysis.read(path) for path in results.glob("*.tsv")}))
+        found = {paper["id"]: set(paper["verdicts"]) for paper in papers}
+        assert found == {"paper-2012": {"differs"}, "paper-2022": {verdict}}
+
+
+def test_the_first_page_leads_to_the_paper_the_documentation_and_all_figures(site):
+    (more,) = page(site / "index.html").all("aside")
+    targets = [link.attributes["href"] for link in more.all("a")]
+    assert {"paper.html", "figures.html", "docs/index.html", "docs/glossary.html"} < set(targets)
+    assert "make report" in text_of(more)
+    (article,) = page(site / "index.html").all("article")
+    assert "docs/glossary.html#exact-test" in [link.attributes["href"] for link in article.all("a")]
+    shown = [image.attributes["src"] for image in page(site / "figures.html").all("img")]
+    assert sorted(shown) == sorted(
+        f"figures/{path.name}" for path in (site / "figures").iterdir() if "-" not in path.name
+    )
+
+
 def test_the_filter_offers_each_verdict_with_its_number(site, folder):
     verdicts = [row["verdict"] for row in rows(folder / "results/tables/reproduction.tsv")]
     (form,) = page(site / "paper.html").all("form")
@@ -174,7 +206,7 @@ def test_table_1_has_the_paper_and_ours_beside_what_is_expected(site, folder):
                     ).groups()
                     said = text_of(cell)
                     assert said.startswith(share)
-                    assert f"i.i.d. {expected.split(' (')[0] or '–'}" in said
+                    assert f"expected {expected.split(' (')[0] or '–'}" in said
                     assert not low_high or f"[{low_high.replace(' to ', ', ')}]" in said
                     address = f"share:{name}:{distance}:{row['p_range'].replace(' to ', '-')}"
                     assert (verdicts.get(address, "") if source is row else "") == "".join(

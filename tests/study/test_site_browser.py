@@ -20,6 +20,9 @@ PAGES = (
     "explorer.html",
     "cells.html",
     "datasets.html",
+    "figures.html",
+    "docs/index.html",
+    "docs/tutorial.html",
     f"datasets/{DATASET}.html",
     "datasets/hostile.html",
 )

@@ -18,7 +18,7 @@ def test_versions_are_the_same_everywhere():
     assert recipe["context"]["version"] == str(cited)
     assert re.fullmatch(r"\d+\.\d+\.\d+", str(cited))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["project"]["dynamic"] == ["version"]
+    assert project["project"]["dynamic"] == ["readme", "version"]
     assert project["tool"]["hatch"]["version"] == {"path": "src/pairsig/__init__.py"}
     assert "CITATION.cff" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
 
@@ -41,3 +41,27 @@ def test_a_release_is_tried_before_it_is_published():
     tried = " ".join(step.get("run", "") for step in jobs["try"]["steps"])
     assert "pip install" in tried
     assert "--format sentence" in tried
+
+
+def test_links_of_the_readme_lead_somewhere_on_the_package_index():
+    """The substitutions of the build leave no relative link and no relative picture, and change no other."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    text = readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for substitution in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(substitution["pattern"], substitution["replacement"], text)
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert [target for target in targets if not target.startswith(("https://", "#"))] == []
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert all("raw.githubusercontent.com" in picture for picture in pictures)
+    relative = [target.rpartition("/main/")[2] for target in targets if "/OWNER/pairsig/" in target]
+    assert relative == [name for name in re.findall(r"\]\(([^)]+)\)", readme) if not name.startswith(("https:", "#"))]
+    assert all((ROOT / name.partition("#")[0]).exists() for name in relative)
+    assert set(project["project"]["urls"]) == {"Repository", "Documentation", "Changelog", "Issues"}
+
+
+def test_a_release_replaces_the_owner():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = [step.get("run", "") for step in jobs["build"]["steps"]]
+    (replaced,) = (place for place, step in enumerate(steps) if "s|OWNER/pairsig|$GITHUB_REPOSITORY|g" in step)
+    (built,) = (place for place, step in enumerate(steps) if step.startswith("tests/wheel"))
+    assert replaced < built

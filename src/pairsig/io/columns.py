@@ -190,7 +190,11 @@ COMPARISONS = Table(
         count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
         count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
         *NEAR_EXACT,
-        PVALUE,
+        replace(
+            PVALUE,
+            meaning="the p-value of the test in `signature`: one-sided, for system A, if that says "
+            "`alternative:observed`, as the bootstrap of the 2012 paper and of the study does; otherwise two-sided",
+        ),
         P_LOW,
         P_HIGH,
         SIGNATURE,

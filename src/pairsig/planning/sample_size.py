@@ -185,13 +185,13 @@ def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Flo
     return np.asarray(2e4 * (1 - rho) * (p / 100) * (1 - p / 100) / np.sqrt(words))
 
 
-_BORROWED = {"f1": "parseval", "entity_f1": "parseval"}
+_STANDING_IN = {"f1": "parseval", "entity_f1": "parseval"}
 """Metrics without a variance model, and that of a similar one which stands for it."""
 
 
 def model_of(metric: str) -> str:
     """The metric whose variance model is used for a metric."""
-    return _BORROWED.get(metric, metric.removeprefix("conll_"))
+    return _STANDING_IN.get(metric, metric.removeprefix("conll_"))
 
 
 def from_variance_model(
@@ -239,7 +239,7 @@ def from_variance_model(
         design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or overlap or 0.0)
     )
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
-    borrowed = [] if metric not in _BORROWED else [
+    stands_in = [] if metric not in _STANDING_IN else [
         f"the model of {name}, the F1 of brackets, stands for {metric}, to which no model was fitted; a pilot is safer"
     ]  # fmt: skip
     validated = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == given)].iloc[0]
@@ -257,7 +257,7 @@ def from_variance_model(
         high=variance * ratio,
         source="variance model",
         given=given,
-        notes=(note, *borrowed),
+        notes=(note, *stands_in),
         score=points,
     )
 

@@ -448,6 +448,11 @@ class Reading:
             )
         if self.free:
             notes += (f"{self.source}: not used: {listed(self.free)}",)
+        if "fold" in map(str.casefold, self.columns_of["run"]):
+            notes += (
+                f"{self.source}: warning: the runs are folds, whose training sets overlap, so scores vary more than "
+                "the test assumes; train several times and test on one test set",
+            )
         lines, all_ids = np.asarray(self.cells.lines), tuple(ids)
         labels = {role: self._label_array(role) for role in ("document", "domain")}
         gold = None if self.declared["systems"] else self._label_array("gold")

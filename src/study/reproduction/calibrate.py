@@ -20,7 +20,7 @@ from study.analysis import expected, over_systems, row_place
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import WINDOW, by_test_set, of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
-from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, PUBLISHED, numeric, with_interval
+from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, ONE_SIDED, PUBLISHED, numeric, with_interval
 from study.test_sets import SAME, is_whole, matches
 
 CALIBRATION_TABLE = Table(
@@ -28,7 +28,7 @@ CALIBRATION_TABLE = Table(
     (
         CALIBRATION,
         DISTANCE,
-        numeric("p_low", "lower end of the range of p-values on the first test set", shown="bound"),
+        numeric("p_low", f"lower end of the range of p on the first test set ({ONE_SIDED})", shown="bound"),
         numeric("p_high", "upper end of the range", shown="bound"),
         count("n_systems", "systems", "systems", "systems"),
         count("n_test_sets", "ordered pairs of test sets", "pairs", "pairs of test sets"),
@@ -69,7 +69,7 @@ CALIBRATED = Table(
         Column("against_test_set", str, "name of the second test set"),
         Column("system_a", str, "the better system of the pair on the first test set", heading="system A"),
         columns.SYSTEM_B,
-        columns.PVALUE,
+        replace(columns.PVALUE, meaning=f"p on the first test set ({ONE_SIDED})"),
         columns.GAIN,
         points("gain_against", "score of A minus score of B on the second test set; negative where B is better"),
     ),
@@ -82,7 +82,7 @@ TABLE_1 = Table(
     "table_1",
     (
         replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
-        Column("p_range", str, "range of p-values"),
+        Column("p_range", str, f"range of p on the first test set ({ONE_SIDED})"),
         *(
             Column(f"{distance}{end}", str, meaning.format(distance))
             for distance in DISTANCES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 from collections import Counter
@@ -19,7 +20,8 @@ from pairsig.io.errors import InputError
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study import analysis
-from study.analysis.pairs import WINDOW
+from study.analysis.pairs import MIN_PAIRS, WINDOW
+from study.analysis.record import SECTIONS
 from study.site import explorer, text
 from study.site.text import Row, Source, Tables
 
@@ -55,12 +57,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure on a page: its address, caption, maximal width in px, and whether it scrolls."""
+    """A figure on a page: its address, caption and maximal width in px."""
 
     href: str
     caption: str
     width: int
-    tall: bool
 
 
 def replace(run: Run, folder: Path) -> None:
@@ -106,21 +107,27 @@ def build(run: Run, folder: Path) -> None:
     explored = _explored(compared, folder / "data")
     cells = _cells(run.calibrated, source, folder / "data")
     datasets = list(_datasets(run, source, explored, figures))
-    shared = {"made": _made(compared), "tables": names, "depth": "", "p_window": WINDOW}
+    made = _made(compared)
+    p_name = "one-sided p" if made.get("alternative") == "observed" else "p"
+    shared = {"made": made, "tables": names, "depth": "", "p_window": WINDOW, "p_name": p_name}
 
     def write(path: str, template: str, **description: object) -> None:
         depth = "../" * path.count("/")
         text = pages.get_template(template).render(**{**shared, "page": path, "depth": depth}, **description)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
 
     found, headings = _findings(run.tables, names, figures)
     write("index.html", "index.html", findings=found, headings=headings)
     write("paper.html", "paper.html", papers=_papers(source), table_1=_table_1(source.tables), figures=figures)
+    write("figures.html", "figures.html", sections=_by_section(figures))
     write("explorer.html", "explorer.html", index=explored)
     write("cells.html", "cells.html", index=cells)
     write("datasets.html", "datasets.html", tasks=_by_task(datasets))
     for one in datasets:
         write(f"datasets/{one['name']}.html", "dataset.html", dataset=one)
+    for name, found in _documentation(figures):
+        write(name, "docs.html", found=found, heading=documentation()[name].partition("\n")[0].lstrip("# "))
 
 
 def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure]) -> tuple[str, list[tuple[str, str]]]:
@@ -129,6 +136,8 @@ def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure
     def link(target: str) -> str:
         folder, _, name = target.rpartition("/")
         stem = name.partition(".")[0]
+        if target.startswith("../docs/") and name != "paper.md":
+            return _of_documentation(target.removeprefix("../"))
         if folder == "tables":
             return f"tables/{quote(stem)}.csv" if stem in names else ""
         if folder == "figures":
@@ -136,6 +145,65 @@ def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure
         return "paper.html" if name == "paper.md" else ""
 
     return text.html(text.findings(tables), link)
+
+
+DOCS = Path(__file__).parents[3] / "docs"
+"""The documentation, of which the pages have all that is plain Markdown."""
+
+_NO_TEXT = re.compile(r"\A---\n.*?^---\n|^```\{.*?^```\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
+"""What pages of the documentation have beside text: front matter, directives of Sphinx, and comments."""
+
+_MADE = re.compile(r"^```\{(toctree|include)\}", re.MULTILINE)
+
+
+@cache
+def documentation() -> dict[str, str]:
+    """Read the pages of the documentation by their address: `docs/ranks.html`.
+
+    Pages that Sphinx makes from docstrings, other files or lists of pages are left out.
+    """
+    paths = [*DOCS.glob("*.md"), *DOCS.glob("explanation/*.md"), *DOCS.glob("sheets/*.md")]
+    texts = {path.relative_to(DOCS): path.read_text(encoding="utf-8") for path in sorted(paths)}
+    return {
+        f"docs/{path.with_suffix('.html').as_posix()}": _NO_TEXT.sub("", page).strip()
+        for path, page in texts.items()
+        if path.name == "index.md" or (path.name != "api.md" and not _MADE.search(page))
+    }
+
+
+def _of_documentation(target: str) -> str:
+    """Address of a page of the documentation; empty if it is not among the pages of the study."""
+    path, mark, fragment = target.partition("#")
+    address = posixpath.normpath(path).removesuffix(".md") + ".html"
+    return address + mark + fragment if address in documentation() else ""
+
+
+def _documentation(figures: Mapping[str, Figure]) -> Iterator[tuple[str, str]]:
+    """Convert the documentation to HTML: links lead to its other pages, and pictures are the figures of this run."""
+    for name, page in documentation().items():
+        folder = posixpath.dirname(name)
+
+        def link(target: str, folder: str = folder) -> str:
+            if target.startswith(("#", "https://")):
+                return target
+            if "/results/" in target:
+                stem = posixpath.basename(target).partition(".")[0]
+                found = figures[stem].href if stem in figures and target.endswith((".png", ".svg")) else ""
+            else:
+                found = _of_documentation(posixpath.join(folder, target))
+            return posixpath.relpath(found, folder) if found else ""
+
+        yield name, text.html(page, link)[0]
+
+
+def _by_section(figures: Mapping[str, Figure]) -> list[tuple[str, list[Figure]]]:
+    """Sort the figures of the whole study by the sections of the report."""
+    known = analysis.figures()
+    found = {
+        heading: [figures[name] for name, one in known.items() if one.section == section and name in figures]
+        for section, heading in SECTIONS.items()
+    }
+    return [(heading, drawn) for heading, drawn in found.items() if drawn]
 
 
 @cache
@@ -162,10 +230,9 @@ def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
             continue
         text = path.read_text(encoding="utf-8")
         (folder / file).write_text(text, encoding="utf-8")
-        size = re.search(r'<svg [^>]*?width="([\d.]+)pt" height="([\d.]+)pt"', text)
-        width, height = (float(size[1]), float(size[2])) if size else (340.0, 300.0)
-        caption, tall = CAPTIONS.get(figure, ""), height > 1.5 * width
-        found[key] = Figure(f"figures/{quote(file)}", caption, round(1.9 * width), tall)
+        size = re.search(r'<svg [^>]*?width="([\d.]+)pt"', text)
+        width = float(size[1]) if size else 340.0
+        found[key] = Figure(f"figures/{quote(file)}", CAPTIONS.get(figure, ""), round(1.9 * width))
     return found
 
 
@@ -210,6 +277,9 @@ def _made(compared: pd.DataFrame) -> dict[str, str]:
     return dict(part.split(":", 1) for part in str(compared["signature"].iloc[0]).split("|") if ":" in part)
 
 
+IN_SMALL_RUN = "differs in this small run"
+"""The verdict that rests on fewer simulated pairs than a verdict on real systems requires."""
+
 PAPERS = {
     False: ("paper-2012", "The 2012 paper", "Berg-Kirkpatrick, Burkett and Klein: significance in NLP"),
     True: ("paper-2022", "The 2022 paper", "Zmigrod, Vieira and Cotterell: exact tests"),
@@ -223,8 +293,11 @@ def _papers(source: Source) -> list[dict[str, Any]]:
         exact: {"id": name, "name": heading, "about": about, "verdicts": Counter(), "rows": [], "others": []}
         for exact, (name, heading, about) in PAPERS.items()
     }
+    small = all(row["n_pairs"].value < MIN_PAIRS for row in source.rows("relative_error"))
     for place, row in enumerate(source.rows("reproduction")):
         paper, verdict = found[text.of_exact_paper(row)], text.verdict(row)
+        if small and text.of_exact_paper(row) and verdict == "differs":
+            verdict = IN_SMALL_RUN
         name, note = split_name(row["what"])
         one = {"row": row, "place": place, "group": _group(row["item"], row["unit"]), "name": name, "note": note}
         paper["others" if verdict == text.NO_PART else "rows"].append(one | {"verdict": verdict})

@@ -487,10 +487,12 @@ def html(text: str, links: Callable[[str], str]) -> tuple[str, list[tuple[str, s
     """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
-    headings = []
+    headings, taken = [], Counter[str]()
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
-            heading.attrSet("id", anchor(inline.content))
+            name = anchor(inline.content)
+            taken[name] += 1
+            heading.attrSet("id", name if taken[name] == 1 else f"{name}-{taken[name] - 1}")
             if heading.tag == "h2":
                 headings.append((anchor(inline.content), inline.content))
     for token in tokens:

@@ -14,7 +14,10 @@ SUBSET = Column(
     "which pairs of systems: all, same group, different group, two kinds, `full sets` (full training sets only), or "
     "`single systems` (no system combinations)",
 )
-N_PAIRS = count("n_pairs", "pairs with a p-value in the window around 0.05", "pairs", "pairs in range")
+ONE_SIDED = "one-sided p-value, as in the paper, unless the configuration sets another alternative for the bootstrap"
+"""What the p-values are that analyses of the paper's numbers take from comparisons."""
+
+N_PAIRS = count("n_pairs", f"pairs with p in the window around 0.05 ({ONE_SIDED})", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")
 FAMILY = FAMILY_HETEROGENEITY["family"]
 DISTANCE = Column("distance", str, "how different the second test set is from the first")

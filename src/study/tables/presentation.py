@@ -41,13 +41,13 @@ def render(
     Raises
     ------
     InputError
-        If the format is unknown, or a share is not between 0 and 1.
+        If the format is unknown, a number is text, or a share is not between 0 and 1.
     """
     choose(format, list(FORMATS), "format")
     names = [str(name) for name in table.columns]
     columns = [column or Column(name, object, "") for name, column in zip(names, _declared(names, known), strict=True)]
-    shares = tuple(replace(column, missing=True) for column in columns if column.shown in ("share", "change of share"))
-    rows = check(table.reset_index(drop=True), Table("the table", shares))
+    numbers = tuple(replace(column, missing=True) for column in columns if column.type is float)
+    rows = check(table.reset_index(drop=True), Table("the table", numbers))
     if format == "html" and {"ours", "published"} <= set(names):
         columns.sort(key=lambda column: (*LEADING, column.name).index(column.name))
     text = rendering.render(rows, columns, FORMATS[format], caption=caption or "", least=LEAST, most=WIDE)
