@@ -313,7 +313,7 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
     """Render the table of `compare_with_one` as `table` (for a terminal), `markdown`, `latex` or `json`.
 
     The notes of its rows are printed below it, in LaTeX as comments, without `details` at most `SHOWN`; in Markdown and
-    LaTeX the signatures follow. JSON is a list of objects with all digits, in which missing numbers (resamples of an
+    LaTeX the signatures follow. JSON has the rows with all digits, in which missing numbers (resamples of an
     exact test, the logarithm of 0) are null.
     """
     table = records(table)

@@ -297,25 +297,6 @@ TESTS: tuple[Test, ...] = (
 """Every test, in the order of tables and of `--help`: those that control the false-positive rate come first."""
 
 
-_OFTEN = {test.method: test.often for test in TESTS if test.often and not (test.exact or test.statistic)}
-
-ERROR_RATES = f"""\
-Equal scores get p = 1 by definition if the alternative is two-sided or observed. pvalue_low and pvalue_high are the
-95 % interval for the Monte Carlo error of p.
-The null hypothesis of the exact and the randomization test is that the outputs of the two systems are exchangeable: on
-each segment, either output is as likely to come from either system. If it is true, these tests report p < 0.05 on at
-most 5 % of test sets. Equal true scores are enough for pass/fail items. For other metrics, they make the rate about
-5 %; it is higher if segments are few and differences skewed, or if one system makes many more predictions
-(docs/explanation/false-positive-rate.md).
-With exchangeable outputs, the two-sided bootstrap reports p < 0.05 on 3 to 8 % of test sets. With the alternative
-observed, p < 0.05 appears on
-  {_OFTEN[""]} (randomization, exact)
-  {_OFTEN["shifted"]} (bootstrap, shifted)
-  {_OFTEN["percentile"]} (bootstrap, percentile)
-"""
-"""What `--help` says about the p-values of all tests."""
-
-
 def names(*, exact: bool | None = None) -> tuple[str, ...]:
     """Names of the tests: all of them, the exact ones, or those that draw."""
     return tuple(dict.fromkeys(test.name for test in TESTS if exact is None or test.exact == exact))
