@@ -350,7 +350,7 @@ def test_rendered(form):
 def test_drawn(tmp_path, adjustment):
     pytest.importorskip("matplotlib")
     x = np.random.default_rng(6).normal(size=(5, 60)) + np.arange(5)[:, None]
-    ranking.draw(rank(items(x), metric="mean", adjustment=adjustment, n_resamples=200), tmp_path / "ranks.png")
+    rank(items(x), metric="mean", adjustment=adjustment, n_resamples=200).plot(tmp_path / "ranks.png")
     assert (tmp_path / "ranks.png").stat().st_size > 1_000
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.png"]
 
