@@ -370,7 +370,7 @@ def test_resamples_that_take_days_are_refused():
         pairsig.bootstrap_test([1, 0] * 500, [0, 0] * 500, n_resamples=10**12, threads=1)
 
 
-def test_the_time_of_a_long_run_is_told_before_it_starts(file, monkeypatch, capsys):
+def test_the_time_of_a_long_run_is_announced(file, monkeypatch, capsys):
     """As a warning of Python and as a note of the command; here, what takes no time counts as long."""
     for n_resamples, words in ((10**9, r"\d+ minutes"), (10**10, r"[\d.]+ hours")):
         with pytest.warns(LongRun, match=f"{n_resamples:,} resamples of 1,000 units will take about {words}"):

@@ -65,8 +65,9 @@ def test_every_command_with_an_output_is_tried():
 
 
 def test_two_outputs_are_two_files(tmp_path, capsys):
-    (tmp_path / "x.txt").write_text("1\n0\n")
-    output = str(tmp_path / "verdict.md")
-    words = ["gate", str(tmp_path / "x.txt"), "--margin", "1%", "--output", output, "--output", output]
-    assert cli.main(words) == 2
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for file in files:
+        file.write_text("1\n0\n")
+    output = str(tmp_path / "out.csv")
+    assert cli.main(["compare", *map(str, files), "--output", output, "--flips", output]) == 2
     assert "as two outputs, expected different files" in capsys.readouterr().err

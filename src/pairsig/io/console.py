@@ -282,7 +282,8 @@ def _say(kind: str, text: str) -> None:
 def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
     """One sentence on the first word that the command does not know."""
     word = next((word for word in unknown if word.startswith("-")), unknown[0]).partition("=")[0]
-    known = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    options = chain.from_iterable(action.option_strings for action in parser._actions)
+    known = [name for name in options if name.startswith("--")]
     parser.error(f"unknown option {word}{near(word, known)}" if word[0] == "-" else f"found {quoted(word)} as well")
 
 
@@ -296,8 +297,9 @@ def _closed() -> int:
 def _standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     """Replace the file `-` by a file with what is read from standard input, since files are read more than once."""
     lists = [value for value in vars(arguments).values() if isinstance(value, list)]
-    lists += [value for of_runs in lists for value in of_runs if isinstance(value, list)]
-    places = [(words, place) for words in lists for place, word in enumerate(words) if word in ("-", Path("-"))]
+    lists += [value for value in chain.from_iterable(lists) if isinstance(value, list)]
+    words_at = chain.from_iterable(((words, place) for place in range(len(words))) for words in lists)
+    places = [(words, place) for words, place in words_at if words[place] in ("-", Path("-"))]
     if not places:
         yield
         return

@@ -89,8 +89,8 @@ class Reader:
     Attributes
     ----------
     read
-        Function `read(path, **options)`. For outputs, it returns one item per segment; otherwise one `SystemCounts`, or
-        one per system and run.
+        Function `read(path, **options)`. For outputs, it returns one item per segment, or a dictionary of them by the
+        ids that pair them; otherwise one `SystemCounts`, or one per system and run.
     content
         Description of a file, for the documentation.
     example
