@@ -254,7 +254,7 @@ def test_results_of_lm_eval():
     result = compare(read(logs, metric="sums/acc"))
     folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
     (systems,) = inputs.read_files(folders, "lm_eval", metrics=["sums/acc"])
-    # Models without a name in their arguments are told apart by where their logs come from.
+    # Models without a name in their arguments are named after the place of their logs.
     assert result.statistics.systems == ("dummy (log-1)", "dummy (log-2)")
     assert systems.systems == ("dummy (a)", "dummy (b)")
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)

@@ -450,7 +450,7 @@ def test_the_help_has_an_example_that_works(capsys):
     assert cli.main(example[1:]) == 0
     out = capsys.readouterr().out
     assert "segments [95 %]" in out
-    assert "on 31 left-out test sets, the number of segments was off by a factor of" in out
+    assert "on 34 left-out test sets, the number of segments was off by a factor of" in out
 
 
 def test_the_json_has_what_is_declared(capsys):
