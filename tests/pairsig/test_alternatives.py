@@ -133,7 +133,7 @@ def test_seeds():
     assert first == randomization_test(a, b, n_resamples=50, rng=seed)
     assert f"seed:{seed}" in first.signature
     assert first.signature != second.signature
-    with pytest.raises(InputError, match="rng is 'x', expected a whole number or a numpy Generator"):
+    with pytest.raises(InputError, match="rng is 'x', expected a whole number, or what numpy"):
         randomization_test(a, b, rng="x")
 
 

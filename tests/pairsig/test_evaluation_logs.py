@@ -708,7 +708,7 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     for name in "ab":
         (tmp_path / f"out-{name}").symlink_to(LM_EVAL / name)
     monkeypatch.chdir(tmp_path)
-    assert cli.main(command.split()[1:]) == 0
+    assert cli.main(shlex.split(command)[1:]) == 0
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 

@@ -18,7 +18,7 @@ from pairsig.readers.counts import art, evalb, sigf
 
 def read_table(path, **options):
     """Counts of the one system of a table."""
-    (part,) = table.read(path, table.Roles(**options))
+    (part,) = table.read(path, table.Roles(**options), several=True)
     return part
 
 

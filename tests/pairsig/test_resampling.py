@@ -198,7 +198,7 @@ def test_the_signature_says_it_all():
         ({"batch": 0}, "batch size is 0, expected at least 1"),
         (
             {"metric": None},
-            r"the shape \(2, 2\), which do not determine the metric; specify metric= .*: accuracy, ter, ",
+            r"the shape \(2, 2\), which do not determine the metric; specify metric= \(with 2 columns: accuracy, ter",
         ),
         ({"metric": ["f1"]}, r"unknown metric \['f1'\], expected one of accuracy, "),
         ({"threads": "2"}, "number of threads is '2', expected a whole number"),
@@ -206,7 +206,7 @@ def test_the_signature_says_it_all():
         ({"documents": ["d"]}, "found 1 documents for 2 segments"),
         ({"b": [[2, 1], [1, 1]]}, r"system b, segment 1 .* has correct > total \(correct 2, total 1\)"),
         ({"b": [[1, 1], [1]]}, "rows of counts have different lengths"),
-        ({"rng": 1.5}, r"rng is 1\.5, expected a whole number or a numpy Generator"),
+        ({"rng": 1.5}, r"rng is 1\.5, expected a whole number, or what numpy"),
         (
             {"rng": 10**5000},
             "seed is beyond 10⁴⁰, expected at most 340,282,366,920,938,463,463,374,607,431,768,211,455",
@@ -321,6 +321,7 @@ def test_functions_that_make_no_scores(function):
         bootstrap_test([1, 2, 3], [2, 3, 3], metric=Metric("own", ("value",), function, ""), n_resamples=10)
 
 
+@pytest.mark.filterwarnings("ignore::pairsig.io.errors.LongRun")
 @pytest.mark.parametrize("which", [1, 2])
 def test_an_error_stops_the_other_threads(which):
     """One of two threads comes upon a score that is none; the other one's share is hours, so it must stop."""

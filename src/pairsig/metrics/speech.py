@@ -83,7 +83,7 @@ def edits(output: Sequence[str], reference: Sequence[str]) -> tuple[int, int, in
     an insertion before a substitution, as in rapidfuzz, which jiwer uses.
 
     >>> edits("a b d d".split(), "a c b d".split())
-    (0, 1, 1)
+    (2, 0, 0)
     """
     start, end = _in_common(output, reference)
     output, reference = output[start : len(output) - end], reference[start : len(reference) - end]

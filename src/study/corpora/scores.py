@@ -81,10 +81,13 @@ def read(
 
 def _counted(attempt: Callable[..., Statistics], metric: str, declared: Mapping[str, Any]) -> Statistics:
     """Read the counts of a metric, or scores that are as good."""
+    from pairsig.metrics import registry
+
     scored = metric in ("accuracy", "mean")
     if not scored or not {"score", "systems"} & declared.keys():
         try:
-            return attempt(metric=metric)
+            found = attempt(metric=metric)
+            return found if found.columns == registry.metric(metric).columns else _as_counts(found, metric)
         except Question as question:
             if not scored:
                 raise _for_sheets(question) from None
