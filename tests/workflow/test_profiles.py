@@ -4,6 +4,8 @@ On a cluster a rule without a group can stop the workflow before its first job, 
 that depends on the group. Snakemake finds that when it plans, so that a dry run notices it.
 """
 
+import csv
+import itertools
 import json
 import shutil
 from importlib.util import find_spec
@@ -85,6 +87,14 @@ def corpora(project, monkeypatch):
 
     rows = (ROOT / "config" / "corpora.tsv").read_text(encoding="utf-8").splitlines()[1:]
     touch(*(f"corpora/{row.split()[0]}/SHA256SUMS" for row in rows))
+    with (ROOT / "config" / "datasets.tsv").open(encoding="utf-8", newline="") as lines:
+        cells = [
+            row[name] for row in csv.DictReader(lines, delimiter="\t") for name in ("reference", "text", "documents")
+        ]
+    training_sets = yaml.safe_load((ROOT / "config" / "training_sets.yaml").read_text(encoding="utf-8"))
+    cells += itertools.chain.from_iterable(training_set["files"] for training_set in training_sets.values())
+    paths = itertools.chain.from_iterable(cell.replace("+", " ").split() for cell in cells)
+    touch(*(f"corpora/{path.rpartition('=')[2].partition('!')[0]}" for path in paths))
     config = {"data_dir": "corpora"}
     for name in ("retrain", "config"):
         config = yaml.safe_load((project / "config" / f"{name}.yaml").read_text(encoding="utf-8")) | config
