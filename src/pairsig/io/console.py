@@ -298,8 +298,9 @@ def _standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     """Replace the file `-` by a file with what is read from standard input, since files are read more than once."""
     lists = [value for value in vars(arguments).values() if isinstance(value, list)]
     lists += [value for value in chain.from_iterable(lists) if isinstance(value, list)]
-    words_at = chain.from_iterable(((words, place) for place in range(len(words))) for words in lists)
-    places = [(words, place) for words, place in words_at if words[place] in ("-", Path("-"))]
+    places: list[tuple[list[Any], int]] = []
+    for words in lists:
+        places += [(words, place) for place, word in enumerate(words) if word in ("-", Path("-"))]
     if not places:
         yield
         return

@@ -5,7 +5,7 @@ This module needs matplotlib, an optional dependency, so it is imported only whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -18,6 +18,7 @@ from pairsig.io.tables import replacing
 need("matplotlib")
 import matplotlib.style  # noqa: E402
 from fontTools import subset  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
 
@@ -76,7 +77,12 @@ def intervals(rows: Iterable[tuple[str, float, float, float]], label: str) -> Fi
     """Numbers with their intervals, one below the other, each with a name; `label` is the text of the axis."""
     rows = list(rows)
     figure = Figure(figsize=(4.2, 0.7 + 0.2 * len(rows)))
-    axes = figure.subplots()
+    plot_intervals(figure.subplots(), rows, label)
+    return figure
+
+
+def plot_intervals(axes: Axes, rows: Sequence[tuple[str, float, float, float]], label: str) -> None:
+    """Plot numbers with their intervals, one below the other, each with a name, beside a line at 0."""
     for height, (_, value, low, high) in enumerate(rows):
         axes.plot(value, height, "o", color=INK, markersize=3.5, zorder=3)
         axes.hlines(height, low, high, color=BLUE, linewidth=1.2)
@@ -86,7 +92,6 @@ def intervals(rows: Iterable[tuple[str, float, float, float]], label: str) -> Fi
     axes.spines[["left"]].set_visible(False)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel(label)
-    return figure
 
 
 Parameters = ParamSpec("Parameters")

@@ -538,9 +538,8 @@ class Reading:
                         f"{self.source}: found {wrong[0]:g} in column {quoted(system or column)}, expected 0 or 1 for "
                         f"--metric accuracy; --score {joined([column])} without it compares means"
                     )
-        chosen = average("accuracy", factor=100)
         outcomes = {system: {"accuracy": next(iter(own.values()))} for system, own in scores.items()}
-        return (chosen,), outcomes
+        return (_ACCURACY,), outcomes
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""

@@ -53,7 +53,7 @@ def drawn(found: Sequence[Evidence]) -> Figure:
     """The figure that `draw` writes."""
     from matplotlib.figure import Figure
 
-    from pairsig.io.pictures import BLUE, GREY, INK, RUST
+    from pairsig.io.pictures import INK, RUST, plot_intervals
 
     rows = [1 + len(own.domains) for own in found]
     heights = [max(1.5 if own.null else 0.7, 0.6 + 0.17 * n) for own, n in zip(found, rows, strict=True)]
@@ -78,13 +78,5 @@ def drawn(found: Sequence[Evidence]) -> Figure:
             left.set_xlabel(f"gain by chance alone (points); {equation(own.tests[0][1])}")
         table = [("all", own.gain, own.low, own.high)]
         table += [(str(row.domain), row.gain, row.low, row.high) for row in own.domains.itertuples(index=False)]
-        for height, (_, gain, low, high) in enumerate(table):
-            right.plot(gain, height, "o", color=INK, markersize=3.5, zorder=3)
-            right.hlines(height, low, high, color=BLUE, linewidth=1.2)
-        right.axvline(0, color=GREY, linewidth=0.6)
-        right.set_yticks(range(len(table)), [name for name, *_ in table])
-        right.tick_params(axis="y", length=0)
-        right.spines[["left"]].set_visible(False)
-        right.set_ylim(len(table) - 0.4, -0.6)
-        right.set_xlabel(f"gain with 95 % interval (points); all: {points(own.gain, own.digits)}")
+        plot_intervals(right, table, f"gain with 95 % interval (points); all: {points(own.gain, own.digits)}")
     return figure
