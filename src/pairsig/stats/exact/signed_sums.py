@@ -133,11 +133,11 @@ def log_bounds(weights: Floats, border: float) -> tuple[float, float]:
     """
     w = np.sort(np.abs(weights[weights != 0]))
     reach = float(w.sum())
-    # S >= c if the weights whose sign is −1 sum to at most (Σ|w| − c) / 2.
-    halves = [_subset_sums(part, (reach - border) / 2) for part in (w[::2], w[1::2])]
-    if halves[0] is not None and halves[1] is not None:
-        first, second = halves
-        n_extreme = int(np.searchsorted(np.sort(second), (reach - border) / 2 - first, side="right").sum())
+    # S >= c if the weights whose sign is −1 sum to at most (Σ|w| − c) / 2. Listed are such sums of either half.
+    most = (reach - border) / 2
+    first, second = _subset_sums(w[::2], most), _subset_sums(w[1::2], most)
+    if first is not None and second is not None:
+        n_extreme = int(np.searchsorted(np.sort(second), most - first, side="right").sum())
         log = math.log(n_extreme) - len(w) * math.log(2) if n_extreme else -math.inf
         return log, log
 
