@@ -96,7 +96,8 @@ def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd
 
 def pvalues(comparisons: pd.DataFrame) -> Floats:
     """P-values of comparisons: one-sided ones if their test is one-sided, as in the paper, otherwise two-sided ones."""
-    return comparisons["pvalue_one_sided"].fillna(comparisons["pvalue"]).to_numpy(float)
+    p: Floats = comparisons["pvalue_one_sided"].fillna(comparisons["pvalue"]).to_numpy(float)
+    return p
 
 
 def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
