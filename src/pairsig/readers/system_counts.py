@@ -24,6 +24,7 @@ from pairsig.core.statistics import Statistics, label_array
 from pairsig.io.choices import choose, options_of
 from pairsig.io.errors import InputError, Question, listed, named, quoted
 from pairsig.io.files import AnyPath
+from pairsig.io.memory import without_collector
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
 from pairsig.readers import InMemory, Reader
@@ -193,8 +194,9 @@ def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[Sys
     function = reader_of_counts(reader).read
     for option in options:
         choose(option, options_of(function), f"option of reader {reader}:")
-    found: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
-    return (found,) if isinstance(found, SystemCounts) else found
+    with without_collector():
+        parts: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
+    return (parts,) if isinstance(parts, SystemCounts) else parts
 
 
 def align(
