@@ -1,8 +1,7 @@
 """Read the counts or scores of a system from a file of another program, and pair several systems.
 
 Readers of texts and trees need a reference and a metric. The readers of counts read numbers that already exist, with
-the metrics that the other program reports. `reader_of_counts` imports one of them, and `align` puts systems on the same
-segments.
+the metrics that the other program reports, and `align` puts systems on the same segments.
 """
 
 from __future__ import annotations
@@ -12,22 +11,17 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from itertools import groupby
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig import readers
 from pairsig.core.statistics import Statistics, label_array
-from pairsig.io.choices import choose, options_of
 from pairsig.io.errors import InputError, Question, listed, named, quoted
 from pairsig.io.files import AnyPath
-from pairsig.io.memory import without_collector
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
-from pairsig.readers import InMemory, Reader
 from pairsig.readers.outputs import text
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
@@ -173,30 +167,6 @@ class _Kept:
     segments: NDArray[np.bool_]
     notes: Sequence[str]
     missing: str = ""
-
-
-def reader_of_counts(name: str) -> Reader:
-    """Look up a reader of counts or of logs."""
-    choose(name, (*readers.COUNTS, *readers.LOGS), "reader of counts")
-    folder = "logs" if name in readers.LOGS else "counts"
-    reader: Reader = import_module(f"pairsig.readers.{folder}.{name}").READER
-    return reader
-
-
-def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[SystemCounts, ...]:
-    """Read the counts of every system and run in a file, or in a log in memory.
-
-    Raises
-    ------
-    InputError
-        If the reader or an option is unknown, or if the file is invalid.
-    """
-    function = reader_of_counts(reader).read
-    for option in options:
-        choose(option, options_of(function), f"option of reader {reader}:")
-    with without_collector():
-        parts: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
-    return (parts,) if isinstance(parts, SystemCounts) else parts
 
 
 def align(
