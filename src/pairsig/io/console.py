@@ -216,7 +216,9 @@ class Commands:
             add_help=False,
         )
         added.group(MORE).add_argument("-h", "--help", action=_ShowHelp, nargs="?", metavar="all", help="show this")
-        added.group(MORE).add_argument("--quiet", action="store_true", help="print no notes and no progress, only warnings")
+        added.group(MORE).add_argument(
+            "--quiet", action="store_true", help="print no notes and no progress, only warnings"
+        )
         added.set_defaults(_run=run, _parser=added)
         self._headings[name], self._heading = self._heading, ""
         return added

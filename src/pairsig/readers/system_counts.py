@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics, label_array
-from pairsig.io.errors import InputError, Question, listed, named, quoted
+from pairsig.io.errors import InputError, Question, joined, listed, named, quoted
 from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
@@ -102,6 +102,8 @@ class SystemCounts:
     conditions
         For logs: what must be the same for systems to be comparable, such as the version of the task and the number of
         shots; only what the log says.
+    other_ids
+        For tables: columns without a role in which each row has another text, by name.
     by_row
         Whether the items are the rows in their order, since the table has no ids.
     log
@@ -135,6 +137,7 @@ class SystemCounts:
     texts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     conditions: Mapping[str, str] = field(default_factory=dict)
+    other_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_row: bool = False
     log: bool = False
     design: str = ""
@@ -316,6 +319,8 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     """Logs extended to the items of all logs: those of the first log in its order, then the others."""
     parts = _with_ids(parts)
     first = parts[0]
+    for part in parts[1:]:
+        _check_other_ids(first, part)
     same = all(_labels(part) == _labels(first) and not part.contents for part in parts)
     if same and len(set(first.segments)) == len(first.segments):  # as in a table without gaps
         return tuple(parts)
@@ -358,6 +363,19 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         )
         for part, own in zip(parts, rows, strict=True)
     )
+
+
+def _check_other_ids(one: SystemCounts, other: SystemCounts) -> None:
+    """Ask about a column with the same texts for other items: ids that number the rows of tables in another order."""
+    for name in one.other_ids.keys() & other.other_ids.keys():
+        known = dict(zip(one.segments, one.other_ids[name], strict=True))
+        for place, (item, label) in enumerate(zip(other.segments, other.other_ids[name], strict=True)):
+            if known.get(item, label) != label and set(one.other_ids[name]) == set(other.other_ids[name]):
+                raise Question(
+                    f"{other.where(place)}: item {named(item)} has another {named(name)} than in {one.label}, which "
+                    "has all of them for other items, expected the same items",
+                    [{"item": joined([name])}],
+                )
 
 
 def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:
