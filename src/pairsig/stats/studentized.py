@@ -238,8 +238,8 @@ def _counted(
     observed = data.observed[0]
     if math.isnan(observed):
         raise InputError(
-            f"{pair.metric.name} has no derivative at the totals of these systems (such as BLEU without a match of four "
-            "words), so there is no standard error; use the randomization test without studentized"
+            f"{pair.metric.name} has no derivative at the totals of these systems (such as BLEU without a match of "
+            "four words), so there is no standard error; use the randomization test without studentized"
         )
     order = 1.0 if pair.difference >= 0 else -1.0  # as `Pair.order`, the better system first
     border = abs(observed)
