@@ -23,8 +23,8 @@ copyright = author  # noqa: A001
 version = release = pairsig.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "executed"]
-# The pages of the API are generated as .rst.
-source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
+# The first one is that of the generated pages of the API.
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 autosummary_generate = True

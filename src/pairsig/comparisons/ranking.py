@@ -600,14 +600,12 @@ def _without_interval(pairs: pd.DataFrame) -> str:
 
 
 def _drawn(ranking: Ranking) -> Figure:
-    from matplotlib.figure import Figure
-
-    from pairsig.io.pictures import BLUE, GREY, INK
+    from pairsig.io.pictures import BLUE, GREY, INK, Picture
 
     table = ranking._rows
     n = len(table)
     height = np.arange(n)
-    figure = Figure(figsize=(6.3, 0.9 + 0.17 * n))
+    figure = Picture(figsize=(6.3, 0.9 + 0.17 * n))
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     left.plot(-table["behind"], height, "o", color=INK, markersize=3.5, zorder=3)
     left.hlines(height, -table["behind_high"], -table["behind_low"], color=BLUE, linewidth=1.2)
