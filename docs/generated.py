@@ -15,7 +15,7 @@ from pairsig import cli, readers
 from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
-from pairsig.readers.system_counts import reader_of_counts
+from pairsig.readers.recognition import reader_of_counts
 from study import analysis
 from study.tables.columns import OVERLAPS
 

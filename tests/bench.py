@@ -571,13 +571,55 @@ def tables() -> dict[str, Any]:
     )
 
 
+def _log_of_samples(folder: Path, system: str, n_items: int) -> Path:
+    """Samples of a multiple-choice task as lm-evaluation-harness writes them, 3 KB each; the folder of the model."""
+    rng = np.random.default_rng(1)
+    words = np.array(["the", "of", "a", "river", "question", "that", "answers", "14", "cities", "lived", "passage"])
+    (folder / system).mkdir()
+    with (folder / system / "samples_rivers_2026-01-01T00-00-00.000000.jsonl").open("w", encoding="utf-8") as file:
+        for item in range(n_items):
+            question, choices = " ".join(rng.choice(words, 70)), [" ".join(own) for own in rng.choice(words, (4, 5))]
+            likelihoods = [[str(-value), "False"] for value in rng.random(4)]
+            sample = {
+                "doc_id": item, "doc": {"question": question, "choices": choices, "answer": 1}, "target": "1",
+                "arguments": {f"gen_args_{i}": {"arg_0": question, "arg_1": own} for i, own in enumerate(choices)},
+                "resps": [[own] for own in likelihoods], "filtered_resps": likelihoods, "filter": "none",
+                "metrics": ["acc", "acc_norm"], "doc_hash": f"{item:064}", "prompt_hash": f"{item:064}",
+                "target_hash": f"{item:064}", "acc": float(rng.random() < 0.5), "acc_norm": float(rng.random() < 0.5),
+            }  # fmt: skip
+            file.write(json.dumps(sample) + "\n")
+    return folder / system
+
+
+def logs() -> dict[str, Any]:
+    """Two logs of lm-evaluation-harness with 25,000 samples each: reading, with the same items paired."""
+    import tempfile
+
+    import pairsig
+
+    with tempfile.TemporaryDirectory() as folder:
+        logged = [_log_of_samples(Path(folder), system, size(25_000)) for system in "ab"]
+        files = [next(path.iterdir()) for path in logged]
+
+        def parsed() -> None:
+            for path in files:
+                with path.open(encoding="utf-8") as lines:
+                    for line in lines:
+                        json.loads(line)
+
+        pairsig.read(_log_of_samples(Path(folder), "first", 20))  # import
+        ours = spent(lambda: pairsig.read(logged), 3)
+        n_bytes = sum(path.stat().st_size for path in files)
+        return row(ours, {"json.loads of each line": spent(parsed, 3)}, f"{n_bytes / 2e6:.0f} MB each")
+
+
 EXACT = (
     exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap_test, exact_pairs, exact_items,
     exact_bootstrap_items, items_large,
 )  # fmt: skip
 _CASES = (
     all_pairs, ranks, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, near_exact, methods, benchmark_items,
-    scores_of_documents, tables, *EXACT,
+    scores_of_documents, tables, logs, *EXACT,
 )  # fmt: skip
 CASES = {case.__name__: case for case in _CASES}
 

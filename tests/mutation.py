@@ -38,7 +38,7 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -427,14 +427,14 @@ class Copy:
         return ("killed", str(noted["failed"])) if noted["failed"] else ("lived", "")
 
 
-def survey(copy: Copy, sources: dict[str, bytes]) -> dict[str, dict[str, float]]:
+def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[str, dict[str, float]]:
     """For each block the tests that reach it, with their seconds; "module:0" has those that reach any of it."""
     kept = KEPT / "reached.json"
     known = json.loads(kept.read_text()) if kept.exists() else {}
     shared = [path.read_bytes() for path in sorted(ROOT.glob("src/**/*.py"))]
     shared += [(ROOT / "tests" / name).read_bytes() for name in ("conftest.py", "oracles.py")]
     elsewhere = {path for name in ELSEWHERE for path in ROOT.glob(f"tests/*/test_{name}.py")}
-    files = sorted(set(ROOT.glob("tests/*/test_*.py")) - elsewhere)
+    files = sorted({path for name in patterns for path in ROOT.glob(f"tests/*/test_{name}.py")} - elsewhere)
     digests = {path.relative_to(ROOT).as_posix(): digest(path.read_bytes(), *shared) for path in files}
     changed = [name for name in digests if known.get(name, {}).get("digest") != digests[name]]
     if changed:
@@ -483,6 +483,15 @@ def importers(module: str, sources: dict[str, bytes]) -> set[str]:
     return {other for other, source in sources.items() if pattern.search(source)}
 
 
+def by_module(mutants: list[Mutant]) -> Iterator[list[Mutant]]:
+    for _, own in groupby(mutants, key=lambda mutant: mutant.module):
+        yield list(own)
+
+
+def sampled(mutants: list[Mutant], size: int, seed: int) -> list[Mutant]:
+    return random.Random(seed).sample(mutants, min(size, len(mutants)))
+
+
 def clopper_pearson(successes: int, trials: int) -> str:
     from scipy.stats import binomtest
 
@@ -496,8 +505,12 @@ def clopper_pearson(successes: int, trials: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sample", type=int, metavar="N", help="a random sample of N mutants (default: all)")
+    parser.add_argument("--per-module", type=int, metavar="N", help="a random sample of N mutants of each module")
     parser.add_argument("--seed", type=int, default=2012, help="of the sample")
     parser.add_argument("--module", default="", help="only modules whose path holds this")
+    parser.add_argument(
+        "--tests", nargs="+", default=["*"], metavar="NAME", help="only tests/*/test_NAME.py, with * (default: all)"
+    )
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="stop after so many; goes on when run again"
     )
@@ -515,8 +528,10 @@ def main() -> None:
     KEPT.mkdir(exist_ok=True)
     sources = {module: source for module, source in modules().items() if options.module in module}
     mutants = [mutant for module, source in sources.items() for mutant in Reader(module, source).mutants]
-    if options.sample is not None and options.sample < len(mutants):
-        mutants = random.Random(options.seed).sample(mutants, options.sample)
+    if options.per_module is not None:
+        mutants = [mutant for own in by_module(mutants) for mutant in sampled(own, options.per_module, options.seed)]
+    if options.sample is not None:
+        mutants = sampled(mutants, options.sample, options.seed)
     if options.list:
         for mutant in mutants:
             print(*mutant.key, sep="\t")
@@ -530,9 +545,10 @@ def main() -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     copy = Copy(KEPT / "copy")
-    reach = survey(copy, modules())
-    copy.pytest(["tests/pairsig/test_comparisons.py", "tests/pairsig/test_random_streams.py"], First(), None)
-    shutil.copytree(copy.numba, copy.warm, dirs_exist_ok=True)
+    reach = survey(copy, modules(), options.tests)
+    if any(b"compiled" in sources[mutant.module] for mutant in mutants):
+        copy.pytest(["tests/pairsig/test_comparisons.py", "tests/pairsig/test_random_streams.py"], First(), None)
+        shutil.copytree(copy.numba, copy.warm, dirs_exist_ok=True)
 
     results = KEPT / "results.tsv"
     known: dict[tuple[str, ...], list[str]] = {}
@@ -583,7 +599,9 @@ def report(outcomes: dict[Mutant, str], asked: int) -> None:
         found = Counter(outcome for mutant, outcome in outcomes.items() if mutant.module == module)
         totals += found
         killed = found["killed"] + found["endless"]
-        print(f"{module:44}{killed:8}{killed + found['lived']:8}{found['equivalent']:12}{found['endless']:9}")
+        tried = killed + found["lived"]
+        numbers = f"{killed:8}{tried:8}{found['equivalent']:12}{found['endless']:9}"
+        print(f"{module:44}{numbers}   {clopper_pearson(killed, tried)}")
     killed = totals["killed"] + totals["endless"]
     tried = killed + totals["lived"]
     print(f"{'all':44}{killed:8}{tried:8}{totals['equivalent']:12}{totals['endless']:9}")

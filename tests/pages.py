@@ -125,7 +125,7 @@ def study(folder: Path) -> Path:
     hostile = type(hostile)(**{**vars(hostile), "systems": HOSTILE, "groups": HOSTILE[:3] * 2, "runs": ()})
     statistics.write(hostile, folder / f"{MADE}.parquet")
     shutil.copyfile(ROOT / "resources" / "statistics" / f"{DATASET}.parquet", folder / f"{DATASET}.parquet")
-    given = ["--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
+    given = ["--test", "bootstrap", "--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
     for name in (DATASET, MADE):
         output = results / f"comparisons/{name}.bootstrap.parquet"
         run(cli.main, "all-pairs", folder / f"{name}.parquet", *given, "--output", output)

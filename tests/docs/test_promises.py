@@ -143,7 +143,7 @@ def test_make_mutants(tree):
     shutil.copy(ROOT / "tests/mutation.py", tree / "tests")
     (tree / ".venv/ready").touch()
     subprocess.run(["git", "init", "--quiet", str(tree)], check=True)
-    printed = run("make", "mutants", cwd=tree)
+    printed = run("make", "mutants", "SECONDS=300", cwd=tree)
     killed, tried, equivalent, endless = re.search(
         r"^src/pairsig/metrics/exact_arithmetic\.py +(\d+) +(\d+) +(\d+) +(\d+)$", printed, re.MULTILINE
     ).groups()
@@ -158,7 +158,7 @@ def test_make_mutants(tree):
         ("return min(b, 10)", "return min(b, (11))"),
         ("return min(b, 10)", "return min(b, (9))"),
     ]
-    again = run("make", "mutants", "SAMPLE=2", cwd=tree)
+    again = run("make", "mutants", "SAMPLE=2", "SECONDS=300", cwd=tree)
     assert re.search(r"of [12] mutants that are not equivalent", again)
     assert "killed: " not in again  # known from the first time
 

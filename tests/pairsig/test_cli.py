@@ -643,9 +643,9 @@ def make_study(work):
     """A whole study of one simulated dataset: comparisons, sizes, halves and the sheets."""
     data = simulate.statistics("accuracy", n_systems=24, n_segments=800, n_groups=3, spread=0.03, correlation=0.8)
     statistics.write(replace(data, dataset="s"), work / "s.parquet")
-    resize = ["resize", "s.parquet", "--metric", "accuracy", "--n-resamples", 400]
-    assert run("all-pairs", "s.parquet", "--metric", "accuracy", "--n-resamples", 400, "--output", "c.tsv") == 0
-    assert run(*resize, "--initial", "100,200,400", "--halves", 1, "--output", "sizes.tsv") == 0
+    options = ["--test", "bootstrap", "--metric", "accuracy", "--n-resamples", 400]
+    assert run("all-pairs", "s.parquet", *options, "--output", "c.tsv") == 0
+    assert run("resize", "s.parquet", *options, "--initial", "100,200,400", "--halves", 1, "--output", "sizes.tsv") == 0
     written(work / "datasets.tsv", [("s", "parsing", "")], "dataset task pool")
     written(work / "sheet.tsv", [("parsing", "iid", "s", "half-1", "s", "half-2")], SHEET)
     written(

@@ -22,7 +22,7 @@ from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
 from pairsig.readers import inputs, recognition, system_counts, tasks
 from pairsig.readers.logs import items
-from pairsig.readers.system_counts import read_all
+from pairsig.readers.recognition import read_all
 
 DATA = Path(__file__).parents[1] / "data/evaluation_logs"
 INSPECT, LM_EVAL = DATA / "inspect", DATA / "lm_eval"

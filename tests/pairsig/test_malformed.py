@@ -22,7 +22,7 @@ from conftest import examples
 from pairsig import InputError, cli
 from pairsig.metrics.constituency import read_parameters
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, read_documents, reader_of_outputs
-from pairsig.readers.system_counts import reader_of_counts
+from pairsig.readers.recognition import reader_of_counts
 
 RULE = "=" * 76
 TABLE = 'segment,document,answer,correct,total,score\nq1,d1,"a, b",1,2,0.5\nq2,d1,c,2,2,1e-3\nq3,d2,,0,1,-4\n'

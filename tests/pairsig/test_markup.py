@@ -16,6 +16,7 @@ FORMS = {
     "tabs": ["id\ttext", *(f"{k}\t{text}" for k, text in enumerate(SENTENCES))],
     "commas": ["id,text", *(f"{k},{text}" for k, text in enumerate(SENTENCES))],
     "Kaldi": [f"{name} {text}" for name, text in zip(IDS, SENTENCES, strict=True)],
+    "Kaldi, plain ids": [f"utt{number:03d} {text}" for number, text in enumerate(SENTENCES)],
     "trn": [f"{text} ({name})" for name, text in zip(IDS, SENTENCES, strict=True)],
     "TREC": [f"q{k} Q0 doc{k} {k} 0.{k} run" for k in range(4)],
     "IOB": ["EU B-ORG", "rejects O", "German B-MISC", "call O"],

@@ -75,4 +75,4 @@ def test_folds_are_no_runs(file, capsys):
     for name, warned in (("fold", True), ("run", False)):
         table = file(f"{name}.csv", f"item,model,{name},score\n{rows}")
         assert cli.main(["compare", table, "--run", name]) == 0
-        assert ("warning: the runs are folds" in capsys.readouterr().err) == warned
+        assert ("warning: fold.csv: the runs are folds" in capsys.readouterr().err) == warned

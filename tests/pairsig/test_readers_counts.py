@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import mean
-from pairsig.readers import system_counts, table
+from pairsig.readers import recognition, system_counts, table
 from pairsig.readers.counts import art, evalb, sigf
 
 
@@ -44,7 +44,7 @@ def scores(read):
 
 def refuses(reader, path, match, **options):
     with pytest.raises(InputError, match=match) as caught:
-        system_counts.read_all(reader, path, **options)
+        recognition.read_all(reader, path, **options)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -63,7 +63,7 @@ def test_unknown_reader_and_option(tmp_path):
         ("sigf", {"x": 1}, "unknown option of reader sigf: 'x', expected none"),
     ):
         with pytest.raises(InputError, match=match):
-            system_counts.read_all(reader, "a", **options)
+            recognition.read_all(reader, "a", **options)
 
 
 def test_pair_is_statistics_of_both(tmp_path):

@@ -19,7 +19,7 @@ from pairsig.metrics import Metric, NotedCounts, Ratio, registry
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, system_counts
 from pairsig.readers.outputs import text
-from pairsig.readers.system_counts import reader_of_counts
+from pairsig.readers.recognition import reader_of_counts
 from running import ROOT
 
 sys.path.append(str(ROOT / "docs"))
@@ -44,7 +44,7 @@ def example(folder: Path, name: str, data: bytes | None = None) -> Path:
 
 def read(name: str, path: Path):
     options = reader(name).example_options
-    return readers.read(name, path, **options) if name in OUTPUTS else system_counts.read_all(name, path, **options)
+    return readers.read(name, path, **options) if name in OUTPUTS else recognition.read_all(name, path, **options)
 
 
 def refused(name: str, path: Path) -> str:
@@ -153,7 +153,7 @@ def test_unknown_options_are_refused(tmp_path):
     for name in ALL:
         path = example(tmp_path, name)
         with pytest.raises(InputError, match=f"unknown option of reader {name}: 'no_such', expected"):
-            (readers.read if name in OUTPUTS else system_counts.read_all)(name, path, no_such="x")
+            (readers.read if name in OUTPUTS else recognition.read_all)(name, path, no_such="x")
 
 
 # Metrics.

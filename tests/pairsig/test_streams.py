@@ -89,6 +89,18 @@ def test_quiet_prints_no_notes(files, capsys):
     assert capsys.readouterr() == (loud.out, "")
 
 
+def test_quiet_keeps_warnings_about_the_data(tmp_path, monkeypatch, capsys):
+    """An empty output is counted, and may be the trace of a crash."""
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("ref", "a b c\nd e f\n"), ("old", "a b\nd e f\n"), ("new", "a b c\n\n")):
+        (tmp_path / f"{name}.txt").write_text(lines)
+    command = ["compare", "old.txt", "new.txt", "--reference", "ref.txt", "--metric", "ter", "--test", "exact"]
+    warning = "pairsig: warning: new.txt: 1 of 2 outputs are empty, the first in line 2; they count as outputs without"
+    for options in ([], ["--quiet"]):
+        assert cli.main([*command, *options]) == 0
+        assert warning in capsys.readouterr().err
+
+
 def test_a_sentence_keeps_every_caveat_of_the_table(files, capsys):
     """Those below the table with --details are on standard error beside the sentence, with --quiet as well."""
     for name, mean in (("x.txt", 0.5), ("y.txt", 0.52)):

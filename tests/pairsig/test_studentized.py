@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pairsig
+import simulate
 from against import compare_with_one
 from pairsig import Statistics
 from pairsig.comparisons import all_pairs
@@ -101,3 +102,13 @@ def shuffled_spread(pair):
     rng = np.random.default_rng(4)
     swaps = rng.integers(0, 2, (4000, N)).astype(float)
     return studentized._Data.of(pair).statistics(swaps)[1].std()
+
+
+def test_a_score_without_a_derivative_has_no_studentized_test():
+    """BLEU jumps from smoothed values with the first match of four words; p was once the smallest possible one here."""
+    metric = registry.metric("bleu")
+    a, b = simulate.statistics("bleu", n_systems=2, n_segments=12).of(metric).astype(np.int64)
+    data = {"a": a, "b": np.where(np.array(metric.columns) == "match_4", 0, b)}
+    with pytest.raises(pairsig.InputError, match="bleu has no derivative at the totals of these systems"):
+        pairsig.compare(data, "randomization", metric="bleu", method="studentized", n_resamples=20)
+    assert not any("nan" in note for note in pairsig.compare(data, metric="bleu", n_resamples=20).notes)

@@ -347,3 +347,40 @@ def test_the_mean_of_a_table_has_an_assumed_direction():
                           "predicted": [1, 2, 1, 2], "gold": [2, 2, 2, 2]})  # fmt: skip
     assert read(frame, Roles(metric="mean"))[0].metrics[0].assumed
     assert not read(frame, Roles(metric="f1"))[0].metrics[0].assumed
+
+
+@pytest.fixture
+def same_questions(tmp_path: Path) -> Path:
+    """Two tables with the same questions in another order, of which the first column numbers the rows."""
+    questions, right = ["Why?", "Who?", "When?", "How?"], {"a": [1, 1, 0, 1], "b": [1, 0, 0, 1]}
+    for system, order in (("a", [0, 1, 2, 3]), ("b", [2, 0, 3, 1])):
+        rows = pd.DataFrame({"question": questions, "right": right[system]}).loc[order].reset_index(drop=True)
+        rows.assign(system=system).to_csv(tmp_path / f"{system}.csv")
+    return tmp_path
+
+
+def test_row_numbers_do_not_pair_different_questions(same_questions: Path) -> None:
+    """By number of row, a would be alone right on two of the four and b on one; by question, a is on one."""
+    paths = [same_questions / "a.csv", same_questions / "b.csv"]
+    with pytest.raises(Question, match=r"b\.csv, line 2: item 0 has another question than in .*a\.csv") as caught:
+        pairsig.read(paths)
+    assert caught.value.answers == ({"item": "question"},)
+    a, b = pairsig.read(paths, item="question").counts[:, :, 0]
+    assert (np.sum(a > b), np.sum(a < b)) == (1, 0)
+
+
+def test_row_numbers_within_a_table_do_not_pair_different_questions(same_questions: Path) -> None:
+    frame = pd.concat([pd.read_csv(same_questions / f"{system}.csv", index_col=0) for system in "ab"])
+    frame.rename_axis("id").to_csv(same_questions / "both.csv")
+    with pytest.raises(Question, match="item 0 has another question"):
+        pairsig.read(same_questions / "both.csv")
+    assert len(pairsig.read(same_questions / "both.csv", item="question").segments) == 4
+
+
+def test_texts_that_are_no_questions_do_not_matter(same_questions: Path) -> None:
+    """Outputs differ between systems, and neither has all of the other's."""
+    for system in "ab":
+        pd.DataFrame({"id": [1, 2, 3], "output": [f"{system}1", "same", f"{system}2"], "right": [1, 0, 1]}).to_csv(
+            same_questions / f"{system}.csv", index=False
+        )
+    assert len(pairsig.read([same_questions / "a.csv", same_questions / "b.csv"]).segments) == 3

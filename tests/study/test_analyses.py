@@ -58,7 +58,7 @@ def work(tmp_path_factory):
             columns=(*data.columns, "runs", "microdollars"), counts=np.concatenate([data.counts, more], axis=2),
         )  # fmt: skip
         statistics.write(data, work / f"{name}.parquet")
-        options = [work / f"{name}.parquet", "--metric", "accuracy", "--n-resamples", 200]
+        options = [work / f"{name}.parquet", "--test", "bootstrap", "--metric", "accuracy", "--n-resamples", 200]
         run(library.main, "all-pairs", *options, "--output", work / f"{name}.tsv")
         made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2]
         run(cli.main, "resize", *options, *made, "--output", work / f"{name}-sets.tsv")

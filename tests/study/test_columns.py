@@ -66,7 +66,7 @@ def written(tmp_path_factory):
         data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=seed)
         domains = np.array(["news", "speech"] * 150)
         statistics.write(replace(data, dataset=name, domains=domains), work / f"{name}.parquet")
-        options = ["--metric", "accuracy", "--n-resamples", 200]
+        options = ["--test", "bootstrap", "--metric", "accuracy", "--n-resamples", 200]
         run(cli.main, "all-pairs", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
     made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
     run(study_cli.main, "resize", work / "one.parquet", *made, *options, "--output", work / "one-sets.tsv")

@@ -144,10 +144,10 @@ ROWS = {
     ],
 }
 STUDY = [
-    "all-pairs s.parquet --metric f1 --n-resamples 200 --output >c.tsv",
-    "all-pairs s.parquet --metric f1 --n-resamples 200 --part 1/2 --output >1.tsv",
-    "all-pairs s.parquet --metric f1 --n-resamples 200 --part 2/2 --output >2.tsv",
-    "resize s.parquet --metric f1 --n-resamples 200 --initial 50,100,200 --halves 1 --domain-size 50"
+    "all-pairs s.parquet --test bootstrap --metric f1 --n-resamples 200 --output >c.tsv",
+    "all-pairs s.parquet --test bootstrap --metric f1 --n-resamples 200 --part 1/2 --output >1.tsv",
+    "all-pairs s.parquet --test bootstrap --metric f1 --n-resamples 200 --part 2/2 --output >2.tsv",
+    "resize s.parquet --test bootstrap --metric f1 --n-resamples 200 --initial 50,100,200 --halves 1 --domain-size 50"
     " --output >sizes.tsv",
     "approximate --n-resamples 100 1000 --n-simulated 4 --n-pairs 1 --n-runs 2 --n-sizes 2 --output >error.tsv",
     "race --n-segments 250 500 --n-repeats 1 --output >seconds.tsv",

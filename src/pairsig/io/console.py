@@ -216,7 +216,9 @@ class Commands:
             add_help=False,
         )
         added.group(MORE).add_argument("-h", "--help", action=_ShowHelp, nargs="?", metavar="all", help="show this")
-        added.group(MORE).add_argument("--quiet", action="store_true", help="print no notes and no progress")
+        added.group(MORE).add_argument(
+            "--quiet", action="store_true", help="print no notes and no progress, only warnings"
+        )
         added.set_defaults(_run=run, _parser=added)
         self._headings[name], self._heading = self._heading, ""
         return added
@@ -384,10 +386,20 @@ def warn(sentence: str) -> None:
     _say("warning", plain(sentence))
 
 
+_WARNING = ": warning: "
+"""What follows the file in a note that warns about the data."""
+
+
 def note(*sentences: str, always: bool = False) -> None:
-    """Print notes about how the input was treated; `always` with `--quiet`, too: what limits a conclusion."""
-    for sentence in () if _settings["quiet"] and not always else sentences:
-        _say("note", plain(sentence))
+    """Print notes about how the input was treated.
+
+    With `--quiet`, only warnings about the data are printed, and with `always` also what limits a conclusion.
+    """
+    for sentence in sentences:
+        if _WARNING in sentence:
+            warn(sentence.replace(_WARNING, ": ", 1))
+        elif always or not _settings["quiet"]:
+            _say("note", plain(sentence))
 
 
 def _announced(otherwise: Callable[..., None], message: Warning, category: type[Warning], *where: Any) -> None:

@@ -85,6 +85,17 @@ def text_of(path: AnyPath) -> str:
     return text
 
 
+def lines_of(path: AnyPath) -> Iterator[str]:
+    """The lines of a text with their ends, see `open_text`, decoded one by one: a copy of all of it takes longer."""
+    data = content(path).removeprefix(BOM_UTF8)
+    _check_lines(path, data)
+    for line in io.BytesIO(data):
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError:
+            _decoded(path, data)
+
+
 def _check_lines(path: AnyPath, data: bytes) -> None:
     """Refuse text with NUL characters, with too many lines or with too long ones."""
     if (nul := data.find(b"\0")) >= 0:

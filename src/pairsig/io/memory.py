@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psutil
@@ -76,3 +79,15 @@ def free() -> int:
 
 def _taken() -> int:
     return int(psutil.Process().memory_info().rss)
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Do not look for cycles among objects, which takes a third of the time in which large logs are read."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

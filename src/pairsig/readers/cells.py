@@ -44,9 +44,11 @@ _NUMBER = re.compile(
     r"[-+]?(?:(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:e[-+]?\d{1,4})?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
 )
 NEARLY = re.compile(
-    r"[-+<>~≈≤≥$€£(]*\s*\d[\d.,'’\s]*\s*(?:[/%‰]|[^\W\d_]{0,3}\b)[\d.,\s%)]*|(?=[\[{]).*?[\[:,\s]-?\d.*", re.DOTALL
+    r"[-+<>~≈≤≥$€£(]*\s*\d[\d.,'’\s]*\s*(?:(?:[/%‰]|[^\W\d_]{0,3}\b)[\d.,\s%)]*|(?:±|\+/?-|\(|\[).*)"
+    r"|(?=[\[{]).*?[\[:,\s]-?\d.*",
+    re.DOTALL,
 )
-"""A number with a unit, a percent sign, groups of digits, a decimal comma or a second number; nested numbers."""
+"""A number with a unit, percent sign, groups of digits, decimal comma, interval or second number; nested numbers."""
 
 _PADDED = re.compile(rb'\n[ "]*(?:\+|-?0\d|-0)')
 """The beginning of a line with a number that is not written as Python writes it."""

@@ -14,7 +14,6 @@ from pairsig.io.choices import sort_options
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import Metric, NotedCounts, registry
 from pairsig.readers import Beginning, markup
-from pairsig.readers.recognition import OF_TABLES
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
@@ -236,7 +235,8 @@ class References:
 
     def _read(self, path: str, **options: Any) -> tuple[Sequence[Any], list[str] | None]:
         """The segments of a file, and their ids if it has some."""
-        if self.reader == "text" and self.column is not None and Beginning(path).suffix.lower() in OF_TABLES:
+        is_table = Beginning(path).suffix.lower() in readers.SUFFIXES_OF_TABLES
+        if self.reader == "text" and self.column is not None and is_table:
             from pairsig.readers import table
 
             ids, texts = table.column(path, self.column)

@@ -293,9 +293,9 @@ def _of_logs(logs: Sequence[Any], options: Mapping[str, str], **how: Any) -> lis
     if len(programs) != 1:
         raise InputError(f"found logs of {listed(sorted(programs)) or 'no program'}, expected logs of one program")
     (program,) = programs
-    (typed,) = sort_options(options, f"reader {program}", system_counts.reader_of_counts(program).read)
+    (typed,) = sort_options(options, f"reader {program}", recognition.reader_of_counts(program).read)
     return _aligned(
-        [system_counts.read_all(program, log, **typed) for _, log in documents],
+        [recognition.read_all(program, log, **typed) for _, log in documents],
         [log.name for _, log in documents],
         [""] * len(documents),
         **how,
@@ -305,7 +305,7 @@ def _of_logs(logs: Sequence[Any], options: Mapping[str, str], **how: Any) -> lis
 def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
     """The program of a log, and the document that its reader reads."""
     for program in readers.LOGS:
-        if (document := system_counts.reader_of_counts(program).document(log)) is not None:
+        if (document := recognition.reader_of_counts(program).document(log)) is not None:
             return program, readers.InMemory(name, document)
     raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
 
@@ -460,8 +460,8 @@ def _of_counts(files: _Files, reader: str, roles: Roles) -> list[Statistics]:
             f"found --{declared.replace('_', '-')}, which declares columns of a table, but {files.paths[0]} is read as "
             f"{reader}; use --reader table if it is a table"
         )
-    (typed,) = sort_options(files.options, f"reader {reader}", system_counts.reader_of_counts(reader).read)
-    return files.aligned([system_counts.read_all(reader, path, **typed) for path in files.paths], files.metrics)
+    (typed,) = sort_options(files.options, f"reader {reader}", recognition.reader_of_counts(reader).read)
+    return files.aligned([recognition.read_all(reader, path, **typed) for path in files.paths], files.metrics)
 
 
 def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:

@@ -13,6 +13,8 @@ Answer: TypeAlias = dict[str, str | bool | None]
 
 _MOST = 0.9
 """Share of lines that look alike."""
+_FEW = 3
+"""Lines whose first or last words may be ids."""
 
 _TREC = re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+[-+\d.eE]+\s+\S+")
 _IOB = re.compile(r"\S+(?:[ \t]\S+)*[ \t](?:O|[BIES]-\S+)")
@@ -92,13 +94,13 @@ def _are_cells(lines: Sequence[str]) -> list[bool]:
 
 
 def _have_ids(lines: Sequence[str], reference: Sequence[str], pattern: re.Pattern[str]) -> list[bool]:
-    """Whether each line has an id (with a digit, and - or _) that a line of the reference has in the same place."""
+    """Whether each line has an id (a word with a digit) that a line of the reference has in the same place."""
     known = {match[1] for line in reference if (match := pattern.fullmatch(line.strip())) and _is_id(match[1])}
     found = [match[1] if (match := pattern.fullmatch(line)) else "" for line in lines]
-    if len(set(found)) < len(found):  # ids are different, first words of sentences hardly ever
+    if len(found) < _FEW or len(set(found)) < len(found):  # ids are different, first words of sentences hardly ever
         return []
     return [name in known for name in found]
 
 
 def _is_id(word: str) -> bool:
-    return re.search(r"\d", word) is not None and re.search(r"[-_]", word) is not None
+    return re.search(r"\d", word) is not None

@@ -1,25 +1,53 @@
-"""Name the reader of a file, from what only its format has; ask where several formats look alike."""
+"""Name the reader of a file, from what only its format has; ask where several formats look alike.
+
+This module imports readers of counts and logs on demand. Readers of outputs do not need it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from os import fspath
 from pathlib import Path
+from typing import Any
 
 from pairsig import readers
+from pairsig.io.choices import choose, options_of
 from pairsig.io.errors import InputError, Question, listed
 from pairsig.io.files import AnyPath
+from pairsig.io.memory import without_collector
 from pairsig.metrics import Metric, registry
-from pairsig.readers import Beginning, reader_of_outputs
+from pairsig.readers import Beginning, InMemory, Reader, reader_of_outputs
 from pairsig.readers.cells import unknown
 from pairsig.readers.logs.items import files_below
-from pairsig.readers.system_counts import reader_of_counts, width
-
-OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
-"""Suffixes of tables."""
+from pairsig.readers.system_counts import SystemCounts, width
 
 _BY_WIDTH = {2: "art", 3: "sigf", 4: "art"}
 """Programs whose files have so many numbers per line."""
+
+
+def reader_of_counts(name: str) -> Reader:
+    """Look up a reader of counts or of logs."""
+    choose(name, (*readers.COUNTS, *readers.LOGS), "reader of counts")
+    folder = "logs" if name in readers.LOGS else "counts"
+    reader: Reader = import_module(f"pairsig.readers.{folder}.{name}").READER
+    return reader
+
+
+def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[SystemCounts, ...]:
+    """Read the counts of every system and run in a file, or in a log in memory.
+
+    Raises
+    ------
+    InputError
+        If the reader or an option is unknown, or if the file is invalid.
+    """
+    function = reader_of_counts(reader).read
+    for option in options:
+        choose(option, options_of(function), f"option of reader {reader}:")
+    with without_collector():
+        parts: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
+    return (parts,) if isinstance(parts, SystemCounts) else parts
 
 
 def recognize(
@@ -64,7 +92,7 @@ def _of_file(path: AnyPath) -> str:
         reader = reader_of_counts(name)
         if file.suffix in reader.suffixes or reader.recognizes(file):
             return name
-    if file.suffix.lower() in OF_TABLES:
+    if file.suffix.lower() in readers.SUFFIXES_OF_TABLES:
         return "table"
     n_numbers = width(file.rows)
     if n_numbers == 1:

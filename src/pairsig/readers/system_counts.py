@@ -1,8 +1,7 @@
 """Read the counts or scores of a system from a file of another program, and pair several systems.
 
 Readers of texts and trees need a reference and a metric. The readers of counts read numbers that already exist, with
-the metrics that the other program reports. `reader_of_counts` imports one of them, and `align` puts systems on the same
-segments.
+the metrics that the other program reports, and `align` puts systems on the same segments.
 """
 
 from __future__ import annotations
@@ -12,21 +11,17 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from itertools import groupby
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig import readers
 from pairsig.core.statistics import Statistics, label_array
-from pairsig.io.choices import choose, options_of
-from pairsig.io.errors import InputError, Question, listed, named, quoted
+from pairsig.io.errors import InputError, Question, joined, listed, named, quoted
 from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
-from pairsig.readers import InMemory, Reader
 from pairsig.readers.outputs import text
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
@@ -107,6 +102,8 @@ class SystemCounts:
     conditions
         For logs: what must be the same for systems to be comparable, such as the version of the task and the number of
         shots; only what the log says.
+    other_ids
+        For tables: columns without a role in which each row has another text, by name.
     by_row
         Whether the items are the rows in their order, since the table has no ids.
     log
@@ -140,6 +137,7 @@ class SystemCounts:
     texts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     conditions: Mapping[str, str] = field(default_factory=dict)
+    other_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_row: bool = False
     log: bool = False
     design: str = ""
@@ -172,29 +170,6 @@ class _Kept:
     segments: NDArray[np.bool_]
     notes: Sequence[str]
     missing: str = ""
-
-
-def reader_of_counts(name: str) -> Reader:
-    """Look up a reader of counts or of logs."""
-    choose(name, (*readers.COUNTS, *readers.LOGS), "reader of counts")
-    folder = "logs" if name in readers.LOGS else "counts"
-    reader: Reader = import_module(f"pairsig.readers.{folder}.{name}").READER
-    return reader
-
-
-def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[SystemCounts, ...]:
-    """Read the counts of every system and run in a file, or in a log in memory.
-
-    Raises
-    ------
-    InputError
-        If the reader or an option is unknown, or if the file is invalid.
-    """
-    function = reader_of_counts(reader).read
-    for option in options:
-        choose(option, options_of(function), f"option of reader {reader}:")
-    found: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
-    return (found,) if isinstance(found, SystemCounts) else found
 
 
 def align(
@@ -344,6 +319,8 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     """Logs extended to the items of all logs: those of the first log in its order, then the others."""
     parts = _with_ids(parts)
     first = parts[0]
+    for part in parts[1:]:
+        _check_other_ids(first, part)
     same = all(_labels(part) == _labels(first) and not part.contents for part in parts)
     if same and len(set(first.segments)) == len(first.segments):  # as in a table without gaps
         return tuple(parts)
@@ -386,6 +363,19 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         )
         for part, own in zip(parts, rows, strict=True)
     )
+
+
+def _check_other_ids(one: SystemCounts, other: SystemCounts) -> None:
+    """Ask about a column with the same texts for other items: ids that number the rows of tables in another order."""
+    for name in one.other_ids.keys() & other.other_ids.keys():
+        known = dict(zip(one.segments, one.other_ids[name], strict=True))
+        for place, (item, label) in enumerate(zip(other.segments, other.other_ids[name], strict=True)):
+            if known.get(item, label) != label and set(one.other_ids[name]) == set(other.other_ids[name]):
+                raise Question(
+                    f"{other.where(place)}: item {named(item)} has another {named(name)} than in {one.label}, which "
+                    "has all of them for other items, expected the same items",
+                    [{"item": joined([name])}],
+                )
 
 
 def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, pairwise, product
@@ -131,6 +131,8 @@ _SHOWN = 30
 """Columns that a question lists."""
 _OUTCOMES = 0.95
 """Share of cells with 0 or 1 from which other numbers may be codes of missing scores."""
+_SUMMARIES = 3
+"""Rows at the end, such as mean, standard deviation and maximum, of which one may be a total."""
 _EPSILON = 1e-9
 
 Scores: TypeAlias = dict[str, NDArray[Any]]
@@ -354,16 +356,21 @@ class Reading:
         order = np.argsort(codes, kind="stable")
         again = codes[order][1:] == codes[order][:-1]
         differing = []
-        for name in self.free:
-            own = self.columns[name].labels[0][order]
-            if (again & (own[1:] != own[:-1])).any():
+        for name in [name for name in self.columns if name not in self.keys]:
+            cells = self.columns[name].labels[0][order]
+            if (again & (cells[1:] != cells[:-1])).any():
                 differing.append(name)
+        if self.source != FRAME and (of_metrics := [name for name in differing if name.lower() == "metric"]):
+            values = [name for name in self.columns if name not in (*self.keys, *self.free)]
+            pivot = f"index={self.keys}, columns={of_metrics[0]!r}, values={values[0]!r}"
+            expression = f"pd.read_csv({{path}}).pivot({pivot}).reset_index()"
+            raise unknown(self.source, f"several metrics per item in column {named(of_metrics[0])}", expression)
         differ = f"they differ in {listed(differing)}" if differing else "all their cells are equal"
         lines = listed(str(self.cells.lines[row]) for row in same.tolist()[:FEW])
         raise self._question(
             f"{self.source}: found {len(same)} rows for {first} ({self.cells.place}s {lines}), expected one; {differ}",
             lambda: answers.of_rows(self),
-            differing,
+            [name for name in differing if name in self.free],
             about="rows",
         )
 
@@ -430,14 +437,12 @@ class Reading:
         order = np.lexsort((items, outputs))
         bounds = np.searchsorted(outputs[order], np.arange(len(names) + 1))
         rows_of = [order[start:end] for start, end in pairwise(bounds.tolist())]
-        in_order = len(rows_of) == 1 and bool((order[1:] > order[:-1]).all())
         self._check_shared(items, rows_of, names)
         if not self.roles.any_value and not self.roles.gold:
             if not self.roles.metric:
                 self._check_values(scores.values())
             if all(len(rows) == len(ids) for rows in rows_of):
                 self._check_totals(scores.values(), rows_of)
-        notes = (*self.cells.notes, *self.notes)
         if self.several and not self.columns_of["item"] and (others := answers.of_items(self)):
             raise self._question(
                 f"{self.source}: found no column that identifies the items, but another cell of {listed(others)} in "
@@ -446,44 +451,61 @@ class Reading:
                 others,
                 about="items",
             )
-        if self.free:
-            notes += (f"{self.source}: not used: {listed(self.free)}",)
-        if "fold" in map(str.casefold, self.columns_of["run"]):
-            notes += (
-                f"{self.source}: warning: the runs are folds, whose training sets overlap, so scores vary more than "
-                "the test assumes; train several times and test on one test set",
+        common = {"metrics": metrics, "notes": self._all_notes()}
+        parts = [
+            part
+            for rows, (system, run) in zip(rows_of, names, strict=True)
+            for part in self._parts(
+                rows, [ids[item] for item in items[rows].tolist()], scores, system, run=run, **common
             )
-        lines, all_ids = np.asarray(self.cells.lines), tuple(ids)
-        labels = {role: self._label_array(role) for role in ("document", "domain")}
-        gold = None if self.declared["systems"] else self._label_array("gold")
-        blank = ("",) * len(ids)
-        parts = []
-        for rows, (system, run) in zip(rows_of, names, strict=True):
-            segments = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
-            documents, domains = (() if own is None else tuple(own[rows].tolist()) for own in labels.values())
-            for column, counts in scores.items():
-                values = {name: numbers if in_order else numbers[rows] for name, numbers in counts.items()}
-                lacks = {name: _is_missing(numbers) for name, numbers in values.items()}
-                part = SystemCounts(
-                    segments=segments,
-                    documents=documents or (blank if len(rows) == len(ids) else ("",) * len(rows)),
-                    domains=domains,
-                    contents=() if gold is None else tuple(gold[rows].tolist()),
-                    counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
-                    unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
-                    metrics=metrics,
-                    notes=notes,
-                    source=self.source,
-                    lines=lines if in_order else lines[rows],
-                    place=self.cells.place,
-                    system=column or system,
-                    run=run,
-                    by_row=not self.columns_of["item"],
-                )
-                parts.append(part)
+        ]
         if len(parts) == 1 and not (self.several or self.depth or self.source == FRAME):
             raise self._question_of_systems(next(name for counts in scores.values() for name in counts))
         return tuple(parts)
+
+    def _parts(
+        self, rows: NDArray[np.intp], ids: Sequence[str], scores: Mapping[str, Scores], system: str, **common: Any
+    ) -> Iterator[SystemCounts]:
+        """The counts of a system and run in its rows; of each system if they have a column each."""
+        in_order = len(rows) == self.n_rows and bool((rows[1:] > rows[:-1]).all())
+        blank, metrics = ("",) * len(rows), common["metrics"]
+        labels = {role: self._labels_of(self.columns_of[role], rows) for role in ("document", "domain", "gold")}
+        other_ids = {}
+        for name in () if self.declared["item"] else self.free:
+            codes, texts = self.columns[name].labels
+            is_text = self.columns[name].cells.dtype in ("str", object)
+            if is_text and len(np.unique(codes[rows])) == len(rows) > 1 and codes[rows].min() >= 0:
+                other_ids[name] = tuple(texts[code] for code in codes[rows].tolist())
+        for column, counts in scores.items():
+            values = {name: numbers if in_order else numbers[rows] for name, numbers in counts.items()}
+            lacks = {name: _is_missing(numbers) for name, numbers in values.items()}
+            yield SystemCounts(
+                segments=tuple(ids),
+                documents=labels["document"] or blank,
+                domains=labels["domain"],
+                contents=() if self.declared["systems"] else labels["gold"],
+                counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
+                unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
+                source=self.source,
+                lines=np.asarray(self.cells.lines)[rows],
+                place=self.cells.place,
+                system=column or system,
+                by_row=not self.columns_of["item"],
+                other_ids=other_ids,
+                **common,
+            )
+
+    def _all_notes(self) -> tuple[str, ...]:
+        """Sentences about the file, about its cells, and about columns that are not used or say something else."""
+        notes = [*self.cells.notes, *self.notes]
+        if self.free:
+            notes.append(f"{self.source}: not used: {listed(self.free)}")
+        if "fold" in map(str.casefold, self.columns_of["run"]):
+            notes.append(
+                f"{self.source}: warning: the runs are folds, whose training sets overlap, so scores vary more than "
+                "the test assumes; train several times and test on one test set"
+            )
+        return tuple(notes)
 
     def _question_of_systems(self, score: str) -> Question:
         """Ask which column names the system of each row, or show how to convert winners of pairs."""
@@ -500,11 +522,12 @@ class Reading:
             remark=remark,
         )
 
-    def _label_array(self, role: str) -> NDArray[Any] | None:
-        for name in self.columns_of[role]:
-            codes, labels = self.columns[name].labels
-            return np.array([*labels, ""], dtype=object)[codes]
-        return None
+    def _labels_of(self, names: Sequence[str], rows: NDArray[np.intp]) -> tuple[str, ...]:
+        """The labels in the column of a role, or none if there is no such column."""
+        if not names:
+            return ()
+        codes, labels = self.columns[names[0]].labels
+        return tuple(np.array([*labels, ""], dtype=object)[codes[rows]].tolist())
 
     def _outcomes(self) -> tuple[tuple[Metric, ...], dict[str, Scores]] | None:
         """Accuracy, if it is named for columns of 0 and 1; None for other metrics and for counts."""
@@ -736,10 +759,12 @@ class Reading:
         if self.source != FRAME and word.startswith(("{", "[")):
             raise nested(self.source, f"nested JSON in {self.cells.place} {self.cells.lines[row]}")
         if self.source != FRAME and re.fullmatch(r"[-+]?\d*,\d+", word):
+            thousands = all(re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+", other) for other in words)
+            separates = "between thousands" if thousands else "before decimals"
             raise unknown(
                 self.source,
-                f"the decimal comma of {word}",
-                'pd.read_csv({path}, sep=None, engine="python", decimal=",")',
+                f"the comma of {word}, perhaps {separates}",
+                f'pd.read_csv({{path}}, sep=None, engine="python", {"thousands" if thousands else "decimal"}=",")',
             )
         only_words = all(np.isnan(self.columns[name].numbers[0]).all() for name in names)
         return self._question(
@@ -794,16 +819,17 @@ class Reading:
                 )
 
     def _check_totals(self, scores: Iterable[Scores], rows_of: Sequence[NDArray[np.intp]]) -> None:
-        """Ask about a first or last row that has the sum or the mean of the others for every system."""
+        """Ask about a row at either end that has the sum or the mean of those before it for every system."""
         columns = [values for counts in scores for values in counts.values()]
-        for end in (1, -1):
-            found: list[int] = []
+        for end, n_after in product((1, -1), range(_SUMMARIES)):
+            totals: list[int] = []
             for rows, values in product(rows_of, columns):
-                found.append(_is_total(values[rows][::end]) if len(rows) >= FEW else 0)
-                if not found[-1]:
+                n_before = len(rows) - n_after
+                totals.append(_is_total(values[rows][::end][:n_before]) if n_before >= FEW else 0)
+                if not totals[-1]:
                     break
-            if all(found) and 2 in found:
-                row = int(rows_of[0][-1 if end > 0 else 0])
+            if all(totals) and 2 in totals:
+                row = int(rows_of[0][::end][len(rows_of[0]) - n_after - 1])
                 raise self._question(
                     f"{self.cells.where(row)}: found a row with the sum or the mean of the others for every system, "
                     "expected an item; delete the row, or read it as an item with --any-value",
@@ -821,6 +847,14 @@ class Reading:
             index = json.dumps(self.keys[0], ensure_ascii=False)
             expression = f"pd.read_csv({{path}}, index_col={index}).T.rename_axis('item').reset_index()"
             raise unknown(self.source, f"one row per system and {len(names)} columns of numbers", expression)
+        if self.n_rows == len(names) == 2 and len(self.columns) < FEW:
+            values = np.stack([self.columns[name].numbers[0] for name in names], axis=1)
+            if (values >= 0).all() and (values == np.rint(values)).all() and values.max() > 1:
+                raise Question(
+                    f"{self.source}: found two rows of two numbers, expected one row per item; if they count the items "
+                    "that both systems, only A, only B and neither get right, the command is\n"
+                    f"pairsig compare --counts {' '.join(map(as_label, map(float, values.ravel())))}"
+                )
         found = f"{len(names)} columns of numbers ({listed(names)})" if names else "no numbers"
         ratios = answers.ratios(self, names)
         remarks = [

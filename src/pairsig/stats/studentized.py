@@ -24,6 +24,7 @@ from pairsig.core.engine import Progress, Resampling, check_time, score
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import ACCURACY, gradient
 from pairsig.io.choices import check_level
+from pairsig.io.errors import InputError
 from pairsig.stats.paired import Pair
 from pairsig.stats.resampling import TestResult, counted
 from pairsig.stats.results import ConfidenceInterval
@@ -136,7 +137,7 @@ def warning(pair: Pair, test: Test) -> str:
     (w,) = data._slopes((a + b).sum(axis=0)[None] / 2, data.largest[0]) @ (a - b).T
     error = data.observed[2]
     ratio = float(np.sqrt(w @ w)) / error if error else math.inf
-    if ratio >= _NARROW:
+    if not ratio < _NARROW:  # nan where the score has no derivative
         return ""
     return (
         f"shuffled differences vary only {ratio:.2f} times as much as the true one, since the systems make different "
@@ -235,6 +236,11 @@ def _counted(
     n_units = data.values.shape[1]
     check_time(len(resamples), n_units, 8 * data.values.shape[2], resampling.threads)
     observed = data.observed[0]
+    if math.isnan(observed):
+        raise InputError(
+            f"{pair.metric.name} has no derivative at the totals of these systems (such as BLEU without a match of "
+            "four words), so there is no standard error; use the randomization test without studentized"
+        )
     order = 1.0 if pair.difference >= 0 else -1.0  # as `Pair.order`, the better system first
     border = abs(observed)
     rows = max(1, _AT_ONCE // n_units)
@@ -244,9 +250,10 @@ def _counted(
         n = min(rows, resamples.stop - first)
         swaps = random_streams.swaps(resampling.seed, first, n, n_units).astype(np.float64)
         t = order * data.statistics(swaps, first)[0]
+        undefined = np.isnan(t)  # where the score has no derivative; they count as extreme, so that p is not too small
         if null is not None:
-            null[first - resamples.start : first - resamples.start + n] = np.abs(t)
-        greater = equal = np.zeros(n, dtype=bool)
+            null[first - resamples.start : first - resamples.start + n] = np.where(undefined, math.inf, np.abs(t))
+        greater, equal = undefined, np.zeros(n, dtype=bool)
         for sign, multiple in borders:
             ties = sign * t == multiple * border
             if math.isfinite(border):

@@ -41,6 +41,7 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, named, quoted
 from study.sheets.messages import Fault, sentence
 from study.tables.columns import Compared, Distance
+from study.training.training_sets import SIZES
 
 # What cells may be.
 
@@ -144,7 +145,7 @@ def _matching(pattern: str) -> Any:
 
 
 _NAME = "[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
-_SIZE = "(full|half|quarter|eighth)=[1-9][0-9]{0,3}"
+_SIZE = f"({'|'.join(SIZES)})=[1-9][0-9]{{0,3}}"
 _ADDRESS = "|".join((
     "threshold:[^:]+:[^:]+(:[^:]+)?", "exponent:[^:]+:[^:]+", "p:[0-9]{1,9}:[^:]+", "samples:[^:]+",
     "share:[^:]+:[^:]+:[0-9]+([.][0-9]+)?-[0-9]+([.][0-9]+)?", "faster:[0-9]{1,9}:[^:]+",

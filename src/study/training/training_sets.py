@@ -7,7 +7,7 @@ import pandas as pd
 SYNTHETIC = "synthetic"
 """Kind of retrained systems, whose group is their base model."""
 
-SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
+SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125, "sixteenth": 0.0625}
 """Sizes of resampled training sets, as shares of the full set."""
 
 FULL_SETS = "full sets"

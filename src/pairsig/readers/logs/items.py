@@ -19,8 +19,7 @@ import numpy as np
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
-from pairsig.io.files import AnyPath
-from pairsig.readers.outputs import text
+from pairsig.io.files import AnyPath, lines_of
 from pairsig.readers.system_counts import SystemCounts, average, fits, to_array
 
 Score = int | float | None
@@ -48,7 +47,7 @@ class Excerpts(Mapping[str, tuple[str, str]]):
         return len(self._texts)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen, since logs have many
 class Item:
     """The scores of one run of a system on an item.
 
@@ -134,7 +133,7 @@ def counted(
             raise InputError(f"{where}: found item {named(item.name)}{of} again{before}, expected it once")
         by_name[item.name] = item
         known = first.setdefault(item.name, item)
-        for what in ("content", "document", "domain"):
+        for what in ("content", "document", "domain") if known is not item else ():
             if getattr(item, what) != getattr(known, what):
                 raise InputError(
                     f"{where}: found different {what} for item {named(item.name)} in the runs {named(item.run)} and "
@@ -189,12 +188,12 @@ def counted(
 
 def score(value: object) -> Score:
     """A JSON value as a number: true and false become 1 and 0, NaN becomes None; ValueError for anything else."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if value is None:
         return None
-    if isinstance(value, bool):
+    if isinstance(value, int):
         return int(value)
-    if isinstance(value, int | float):
-        return value
     raise ValueError(value)
 
 
@@ -300,22 +299,17 @@ def of_metadata(record: object, key: str | None, where: str, what: str, of: str)
 
 def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of JSONL; blank lines are skipped."""
-    return json_objects(path, text.read(path))
-
-
-def json_objects(path: AnyPath, lines: Iterable[str], **how: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same for lines that were read already, with options of `json.loads`."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    for number, line in enumerate(lines_of(path), start=1):
+        if line.isspace():
             continue
         try:
-            item = json.loads(line, **how)
+            document = json.loads(line)
         except (ValueError, RecursionError) as error:
             found = f"invalid JSON ({reason(error)})"
             raise InputError(f"{path}, line {number}: found {found}, expected a JSON object") from None
-        if not isinstance(item, dict):
+        if not isinstance(document, dict):
             raise InputError(f"{path}, line {number}: found {quoted(line.strip())}, expected a JSON object")
-        yield number, item
+        yield number, document
 
 
 def names_of(option: str | None) -> list[str]:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from os import fspath
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
@@ -145,6 +145,15 @@ def _task(path: Path, model: str | None) -> _Task:
     return _Task(str(path), name, items.json_lines(path), beside, results, model)
 
 
+class _Sample(NamedTuple):
+    """A line of the samples: an item with one filter, and the values by metric."""
+
+    line: int
+    item: Item
+    filter: str
+    values: dict[str, Any]
+
+
 class _Task:
     """The samples of one task by line, and its part of the results.
 
@@ -219,79 +228,86 @@ class _Task:
 
     def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
-        found = self.items
-        scored: list[tuple[int, str, str, dict[str, Any]]] = []  # line, item, filter, and values by metric
-        for line, row in self._rows:  # of which only little is kept, since samples are large
-            where = f"{self.source}, line {line}"
-            name = label(field_of(row, ["doc_id"], where, (int, str)))
-            doc = field_of(row, ["doc"], where)
-            content = (part_of(row, ["doc_hash"], where, str) or items.digest(doc)) if verify else ""
-            if content and (target := row.get("target_hash")):
-                content = f"{content}/{target}"
-            item = found.get(name)
-            if item is None:
-                found[name] = Item(
-                    name,
-                    {},
-                    document=of_metadata(doc, document, where, "the doc", "document"),
-                    domain=of_metadata(doc, domain, where, "the doc", "domain"),
-                    content=content,
-                    line=line,
-                    text=partial(_excerpts, _prompt(row), row.get("target")),
-                )
-            elif item.content != content:
-                raise InputError(
-                    f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {item.line}, "
-                    "expected the same"
-                )
-            metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
-            scored.append((line, name, _filter(row), {metric: row.get(metric) for metric in map(label, metrics)}))
-        used = picked((filter_ for _, _, filter_, _ in scored), filters, self.source, "filter")
-        other: dict[str, None] = {}
-        kinds: dict[str, str] = {}
-        for line, name, filter_, values in scored:
-            if filter_ not in used:
-                continue
-            item = found[name]
-            for metric, value in values.items():
-                called = metric if len(used) == 1 else f"{metric}/{filter_}"
-                kinds[called] = metric
-                self.metrics[f"{metric},{filter_}"] = called
-                try:
-                    score = items.score(value)
-                except ValueError:
-                    other[called] = None
-                    continue
-                if called in item.scores:
-                    raise InputError(
-                        f"{self.source}, line {line}: found doc_id {named(name)} again with the filter "
-                        f"{named(filter_)}, expected it once"
-                    )
-                item.scores[called] = score
+        samples = [self._sample(line, row, document, domain, verify=verify) for line, row in self._rows]
+        used = picked((sample.filter for sample in samples), filters, self.source, "filter")
+        without_number = self._add_scores(samples, used)
         whole = self.reported("n-samples", self.name, "effective", kind=int)
-        if whole and whole != len(found):
+        if whole and whole != len(self.items):
             raise InputError(
-                f"{self.source}: found {len(found):,} samples, expected {whole:,} as in the results: the file is "
+                f"{self.source}: found {len(self.items):,} samples, expected {whole:,} as in the results: the file is "
                 f"incomplete"
             )
-        notes = self.notes
-        if other:
-            notes.append(f"{self.source}: {listed(other)} left out, since samples have no number for it")
-        no_means = {called: why for called, why in self._no_means(used) if called not in other}
-        notes += [f"{self.source}: {named(called)} left out, since {why}" for called, why in no_means.items()]
-        for item in found.values():
-            for called in (*other, *no_means):
-                item.scores.pop(called, None)
-        self.metrics = {key: own for key, own in self.metrics.items() if own not in other and own not in no_means}
+        if without_number:
+            self.notes.append(f"{self.source}: {listed(without_number)} left out, since samples have no number for it")
+        no_means = {called: why for called, why in self._no_means(used) if called not in without_number}
+        self.notes += [f"{self.source}: {named(called)} left out, since {why}" for called, why in no_means.items()]
+        left_out = {*without_number, *no_means}
+        for item in self.items.values() if left_out else ():
+            item.scores = {called: score for called, score in item.scores.items() if called not in left_out}
+        self.metrics = {key: called for key, called in self.metrics.items() if called not in left_out}
         if (repeats := self.reported("configs", self.name, "repeats", kind=int)) > 1:
-            notes.append(
+            self.notes.append(
                 f"{self.source}: each question was answered {repeats} times, but the log has only one score for all "
                 f"answers, after the filter"
             )
         better = self.reported("higher_is_better", self.name, kind=dict)
-        if unsaid := [own for own in self.metrics.values() if better.get(kinds[own]) is None]:
-            notes.append(f"{self.source}: the results have no direction for {listed(unsaid)}; higher counts as better")
-        self.lower_is_better = [called for called, metric in kinds.items() if better.get(metric) is False]
+        directions = {called: better.get(key.rpartition(",")[0]) for key, called in self.metrics.items()}
+        if unsaid := [called for called, higher in directions.items() if higher is None]:
+            self.notes.append(
+                f"{self.source}: the results have no direction for {listed(unsaid)}; higher counts as better"
+            )
+        self.lower_is_better = [called for called, higher in directions.items() if higher is False]
+
+    def _sample(
+        self, line: int, row: Mapping[str, Any], document: str | None, domain: str | None, *, verify: bool
+    ) -> _Sample:
+        """A line of the file, of which only little is kept, since samples are large."""
+        where = f"{self.source}, line {line}"
+        name = label(field_of(row, ["doc_id"], where, (int, str)))
+        doc = field_of(row, ["doc"], where)
+        content = (part_of(row, ["doc_hash"], where, str) or items.digest(doc)) if verify else ""
+        if content and (target := row.get("target_hash")):
+            content = f"{content}/{target}"
+        item = self.items.get(name)
+        if item is None:
+            item = self.items[name] = Item(
+                name,
+                {},
+                document=of_metadata(doc, document, where, "the doc", "document"),
+                domain=of_metadata(doc, domain, where, "the doc", "domain"),
+                content=content,
+                line=line,
+                text=partial(_excerpts, _prompt(row), row.get("target")),
+            )
+        elif item.content != content:
+            raise InputError(
+                f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {item.line}, "
+                "expected the same"
+            )
+        metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
+        return _Sample(line, item, label(row.get("filter", "none")), {key: row.get(key) for key in map(label, metrics)})
+
+    def _add_scores(self, samples: Sequence[_Sample], used: Sequence[str]) -> list[str]:
+        """Give the items their scores with the filters that are used; the metrics without a number are returned."""
+        without_number: dict[str, None] = {}
+        for line, item, filter_, values in samples:
+            if filter_ not in used:
+                continue
+            for metric, value in values.items():
+                key = f"{metric},{filter_}"
+                called = self.metrics.setdefault(key, metric if len(used) == 1 else f"{metric}/{filter_}")
+                try:
+                    score = items.score(value)
+                except ValueError:
+                    without_number[called] = None
+                    continue
+                if called in item.scores:
+                    raise InputError(
+                        f"{self.source}, line {line}: found doc_id {named(item.name)} again with the filter "
+                        f"{named(filter_)}, expected it once"
+                    )
+                item.scores[called] = score
+        return list(without_number)
 
     def scores(self, metric: str) -> list[int | float]:
         """The scores of all items that have one."""
@@ -312,17 +328,13 @@ class _Task:
 def _prompt(row: Mapping[str, Any]) -> object:
     """The end of a sample's prompt, with the question; its doc where the prompt is unknown."""
     prompt = row.get("arguments")
-    while isinstance(prompt, dict | list) and prompt:
-        prompt = prompt[0] if isinstance(prompt, list) else next(iter(prompt.values()))
+    while prompt and type(prompt) in (dict, list):
+        prompt = prompt[0] if type(prompt) is list else next(iter(prompt.values()))
     return prompt[-4 * items.MOST_TEXT :] if isinstance(prompt, str) and prompt else prompt or row.get("doc")
 
 
 def _excerpts(prompt: object, target: object) -> tuple[str, str]:
     return items.excerpt(prompt, end=True), items.excerpt(target)
-
-
-def _filter(row: Mapping[str, Any]) -> str:
-    return label(row.get("filter", "none"))
 
 
 def _chosen(
