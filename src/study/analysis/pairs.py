@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.io.errors import InputError
-from study.analysis.over_systems import Codes, n_members, share_interval
+from study.analysis.over_systems import Codes, Floats, n_members, share_interval
 from study.training.training_sets import FULL_SETS, of_full_sets
 
 WINDOW = (0.04, 0.06)
@@ -92,6 +92,18 @@ def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd
             f"again by {row['metric']} and {row['test']}, expected them once"
         )
     return [(tuple(map(str, key)), rows) for key, rows in comparisons.groupby(keys, sort=False)]
+
+
+def pvalues(comparisons: pd.DataFrame) -> Floats:
+    """P-values of comparisons: one-sided ones if their test is one-sided, as in the paper, otherwise two-sided ones."""
+    p: Floats = comparisons["pvalue_one_sided"].fillna(comparisons["pvalue"]).to_numpy(float)
+    return p
+
+
+def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether the p-value of each comparison lies in the window around 0.05."""
+    p = pvalues(comparisons)
+    return (p >= WINDOW[0]) & (p <= WINDOW[1])
 
 
 def of_one_test(table: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
-from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in
+from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in, pvalues
 from study.figures import style
 from study.reproduction.thresholds import Z_05
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
@@ -101,7 +101,7 @@ def saturation(pairs: pd.DataFrame) -> float:
     shown.
     """
     gains = pairs["gain"].to_numpy(dtype=float)
-    open_ = gains[1 - pairs["pvalue"].to_numpy(dtype=float) < SATURATED]
+    open_ = gains[1 - pvalues(pairs) < SATURATED]
     few = len(gains) <= FEW_POINTS
     chosen = gains if few or not len(open_) else open_
     limit = 1.1 * float(np.quantile(chosen, 1.0 if few else 0.995)) if len(chosen) else 0.0
@@ -118,7 +118,7 @@ def _limits(axes: Axes, pairs: pd.DataFrame) -> float:
 
 def _frame(axes: Axes, pairs: pd.DataFrame) -> list[str]:
     """Set the limits and draw the line p = 0.05; return notes on the pairs outside the limits."""
-    confidence = 1 - pairs["pvalue"].to_numpy(dtype=float)
+    confidence = 1 - pvalues(pairs)
     gains = pairs["gain"].to_numpy(dtype=float)
     bottom, right = _limits(axes, pairs), saturation(pairs)
     axes.set_xlim(-0.02 * right, right)
@@ -130,7 +130,7 @@ def _frame(axes: Axes, pairs: pd.DataFrame) -> list[str]:
 
 def lowest(pairs: pd.DataFrame) -> float:
     """Lower limit of confidence: 0.5, the minimum of the one-sided test, unless over 1 % of the pairs lie lower."""
-    confidence = 1 - pairs["pvalue"].to_numpy(dtype=float)
+    confidence = 1 - pvalues(pairs)
     return 0.5 if len(pairs) == 0 or (confidence < 0.49).mean() <= 0.01 else 0.0
 
 
@@ -139,7 +139,7 @@ def _scatter(axes: Axes, one: Class, total: int, rasterized: bool, scale: float 
     size *= scale * (1.0 if len(one.pairs) > 0.1 * total or total <= 700 else 1.5)
     axes.scatter(
         one.pairs["gain"].to_numpy(dtype=float),
-        1 - one.pairs["pvalue"].to_numpy(dtype=float),
+        1 - pvalues(one.pairs),
         s=size,
         marker=one.marker,
         facecolors=one.colour if one.filled else "none",
@@ -207,7 +207,7 @@ def _level_label(axes: Axes) -> None:
 
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     """Select the pairs with a gain and a p-value."""
-    return table.dropna(subset=["gain", "pvalue"])
+    return table[table["gain"].notna() & np.isfinite(pvalues(table))]
 
 
 def _nothing(xlabel: str, text: str = "nothing to draw: no pairs") -> Figure:
@@ -427,7 +427,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     n_datasets: dict[str, int] = {}
     for _, panel in whole.groupby(["metric", "dataset", "test", "test_set"], sort=False, observed=True):
         unit = Z_05 * panel["standard_error"].where(lambda error: error > 0).median()  # without any, no gain is drawn
-        own = pd.DataFrame({"gain": panel["gain"] / unit, "confidence": 1 - panel["pvalue"]})
+        own = pd.DataFrame({"gain": panel["gain"] / unit, "confidence": 1 - pvalues(panel)})
         own = own[own["gain"] <= edges[-1]]
         ranges = own.groupby(np.digitize(own["gain"], edges))
         own = ranges.median()[ranges.size() >= FEWEST]

@@ -18,7 +18,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems, row_place
 from study.analysis.over_systems import Floats
-from study.analysis.pairs import WINDOW, by_test_set, of_one_test
+from study.analysis.pairs import WINDOW, by_test_set, of_one_test, pvalues
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, ONE_SIDED, PUBLISHED, numeric, with_interval
 from study.test_sets import SAME, is_whole, matches
@@ -69,7 +69,8 @@ CALIBRATED = Table(
         Column("against_test_set", str, "name of the second test set"),
         Column("system_a", str, "the better system of the pair on the first test set", heading="system A"),
         columns.SYSTEM_B,
-        replace(columns.PVALUE, meaning=f"p on the first test set ({ONE_SIDED})"),
+        replace(columns.PVALUE, meaning="two-sided p-value on the first test set, if the bootstrap is", missing=True),
+        replace(columns.PVALUE_ONE_SIDED, meaning="one-sided p-value on the first test set, as in the paper"),
         columns.GAIN,
         points("gain_against", "score of A minus score of B on the second test set; negative where B is better"),
     ),
@@ -170,7 +171,7 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
             listed = {
                 "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
-                "pvalue": pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
+                one.p_column: pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
                 "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
                 "against_dataset": against[0], "against_test_set": against[1],
             }  # fmt: skip
@@ -238,6 +239,7 @@ class _Compared:
     gain: Floats
     error: Floats
     pvalue: Floats
+    p_column: str
     n_systems: int
     n_segments: int
     derived: str
@@ -253,7 +255,8 @@ class _Compared:
             pair[order],
             np.where(a < b, rows["gain"], -rows["gain"])[order],
             rows["standard_error"].to_numpy(dtype=float)[order],
-            rows["pvalue"].to_numpy(dtype=float)[order],
+            pvalues(rows)[order],
+            "pvalue" if rows["pvalue_one_sided"].isna().all() else "pvalue_one_sided",
             len(numbers),
             int(first["n_segments"]),
             str(first["derived"]),

@@ -35,6 +35,7 @@ from study.analysis.pairs import (
     combinations_in,
     enough,
     of_one_test,
+    pvalues,
     quantile_interval,
     weighted_quantile,
 )
@@ -187,7 +188,7 @@ def _student(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     n = decided["n_segments"].to_numpy(float)
     # `standard_error` divides by n, but Student's statistic by n − 1.
     by_t = stdtr(n - 1, -z * np.sqrt((n - 1) / n))
-    p, description = decided["pvalue"].to_numpy(float), "bootstrap and Student's t from influence values"
+    p, description = pvalues(decided), "bootstrap and Student's t from influence values"
     yield from _agreement("t-test", "2.1", "all", description, decided, p, by_t)
     close = np.flatnonzero((p >= WINDOW[0]) & (p <= WINDOW[1]))
     if len(close):
@@ -251,7 +252,7 @@ def _methods(
                 n_resamples=n_resamples, rng=seed, threads=threads)
         for method in ("shifted", "percentile")
     ]  # fmt: skip
-    p = [table["pvalue"].to_numpy(float) for table in tables]
+    p = [pvalues(table) for table in tables]
     decided = (tables[0]["gain"] > 0).to_numpy()
     yield from _agreement("footnote-2", "2.2", statistics.dataset, "one-sided shifted and percentile bootstrap",
                           tables[0][decided], p[0][decided], p[1][decided])  # fmt: skip
@@ -286,7 +287,7 @@ def _decisions(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """The exact-test paper: Monte Carlo is "too noisy to reliably determine" whether p is below 0.05."""
     if whole.empty:
         return
-    p, systems = whole["pvalue"].to_numpy(float), members(whole["system_a"], whole["system_b"])
+    p, systems = pvalues(whole), members(whole["system_a"], whole["system_b"])
     row = partial(_row, "monte-carlo-decisions", "exact-test paper, abstract", "all")
     for n_samples in SAMPLES:
         low, high = band(n_samples)

@@ -17,8 +17,8 @@ from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, 
 from study.analysis.pairs import (
     MIN_PAIRS,
     MIN_SYSTEMS,
-    WINDOW,
     by_test_set,
+    near_05,
     quantile_interval,
     subsets,
     weighted_quantile,
@@ -178,7 +178,7 @@ def thresholds(
     for name, dataset, test_set, metric, test, rows in frames:
         for subset, own in subsets(rows):
             pairs = own[own["standard_error"] > 0]
-            window = pairs[pairs["pvalue"].between(*WINDOW)]
+            window = pairs[near_05(pairs)]
             found.append({
                 "task": name, "dataset": dataset, "test_set": test_set, "metric": metric, "test": test,
                 "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),

@@ -13,14 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from pairsig.core.definitions import from_signature
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory
 from pairsig.io.tables import read_parquet
+from study.analysis.over_systems import Floats
+from study.analysis.pairs import pvalues
 
 READ = (
     "dataset", "test_set", "derived", "domain", "metric", "system_a", "system_b", "same_group", "kind_a", "kind_b",
-    "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "signature",
+    "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "pvalue_one_sided",
 )  # fmt: skip
 """Columns of comparisons that the explorer reads."""
 
@@ -67,11 +68,11 @@ def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict
             scores = np.full(len(systems), np.nan)
             scores[first], scores[second] = mine["score_a"], mine["score_b"]
             values = {
-                "two_sided": from_signature(str(mine["signature"].iloc[0])).two_sided,
+                "two_sided": bool(mine["pvalue_one_sided"].isna().all()),
                 "a": first.tolist(),
                 "b": second.tolist(),
                 "gain": _digits(mine["gain"], 4),
-                "p": _significant(mine["pvalue"], 4),
+                "p": _significant(pvalues(mine), 4),
                 "correlation": _digits(mine["correlation"], 3),
                 "error": _digits(mine["standard_error"], 4),
                 "same": mine["same_group"].astype(int).tolist(),
@@ -103,7 +104,7 @@ def _digits(values: ArrayLike, digits: int) -> list[float | None]:
     return [None if math.isnan(value) else value for value in rounded]
 
 
-def _significant(values: pd.Series, digits: int) -> list[float]:
+def _significant(values: Floats, digits: int) -> list[float]:
     """Round p-values to this number of significant digits."""
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
@@ -115,9 +116,9 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
     result did not replicate.
     """
     for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False, observed=True):
-        found = []
+        p, found = pvalues(rows), []
         for low, high in pairwise(BOUNDS):
-            inside = rows[(rows["pvalue"] >= low) & (rows["pvalue"] < high)]
+            inside = rows[(p >= low) & (p < high)]
             found.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
         drawn = pd.concat(found)
         systems = sorted({*drawn["system_a"], *drawn["system_b"]})
@@ -135,7 +136,7 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "b": drawn["system_b"].map(places).tolist(),
             "on": sides[0].map(numbers).tolist(),
             "other": sides[1].map(numbers).tolist(),
-            "p": _significant(drawn["pvalue"], 4),
+            "p": _significant(pvalues(drawn), 4),
             "gain": _digits(drawn["gain"], 3),
             "against": _digits(drawn["gain_against"], 3),
         }
