@@ -327,7 +327,7 @@ def least_coverage(n):
 @pytest.mark.parametrize("against", ["population", "another", "another domain"])
 @pytest.mark.parametrize(("n_systems", "pairs"), [(30, 15), (42, 30), (57, 55), (94, 150)])
 def test_coverage_of_the_truth(n_systems, pairs, against):
-    """The table in docs/explanation/coverage.md: nine times of ten or more, where 95 % is said."""
+    """The table in docs/coverage.md: nine times of ten or more, where 95 % is said."""
     found, _, n_pairs = coverage(n_systems, against, shift=float("domain" in against))
     assert n_pairs == pytest.approx(pairs, rel=0.25)
     assert (found[1:] >= 0.9).all()
@@ -431,7 +431,7 @@ def test_what_hardly_varies_has_degrees_of_freedom(size):
 
 
 def print_tables():
-    """Rows of docs/explanation/coverage.md: naive, share, expected, difference, in % (widths); pairs in the window."""
+    """Rows of docs/coverage.md: naive, share, expected, difference, in % (widths); pairs in the window."""
 
     def show(name, hits, widths, n_pairs):
         cells = (f"{100 * hit:.1f} ({100 * width:.0f})" for hit, width in zip(hits, widths, strict=True))

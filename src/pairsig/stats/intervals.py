@@ -133,7 +133,7 @@ def difference_interval(
     With δ the difference on all n units, δ₍ᵢ₎ that without unit i, and the influence uᵢ = (n − 1)(mean δ₍ᵢ₎ − δ₍ᵢ₎), it
     is δ ± t s, s² = Σ uᵢ² / (n (n − 1)), where t is the (1 + confidence_level)/2 quantile of Student's distribution.
     Its degrees of freedom follow from the kurtosis κ of the influences (Satterthwaite 1946): 2n / (κ − (n − 3)/(n −
-    1)), at most n − 1. docs/explanation/false-positive-rate.md has simulations of the coverage.
+    1)), at most n − 1. docs/false-positive-rate.md has simulations of the coverage.
 
     Examples
     --------

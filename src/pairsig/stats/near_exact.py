@@ -16,7 +16,7 @@ variance is the share of shuffles on which D and L disagree. Where that is more 
 is the plain one. Far in the tail no shuffle is extreme. There, swaps are drawn from the exponentially tilted
 distribution of L and weighted (importance sampling).
 
-docs/explanation/near-exact.md has the measured gains.
+docs/computation.md has the measured gains.
 """
 
 from __future__ import annotations

@@ -143,12 +143,12 @@ def exact_test(
     which lets the data choose the direction, it is up to 11 %. Equal scores are enough for pass/fail items. For means
     and F1 they make the test approximate: it rejects more often if differences are skewed and segments few. Two systems
     with the same precision that make very different numbers of predictions may be significantly different on any number
-    of segments (docs/explanation/false-positive-rate.md).
+    of segments (docs/false-positive-rate.md).
 
     The metric must be a `pairsig.Ratio`: accuracy, UAS, LAS, recall, precision, F1, AER, TER, or a mean. Values that
     are multiples of a step (0.12345, 1/3) are counted in whole numbers. The p-value of other scores (COMET) is the
     middle of two bounds, `error_bound` away from either, which is 0 for up to 40 segments and some 0.1 % of p beyond.
-    Sums of scores that differ by less than the last digits of the scores tie. docs/explanation/exact.md explains how
+    Sums of scores that differ by less than the last digits of the scores tie. docs/computation.md explains how
     the distribution of δ' follows from the counts (Zmigrod, Vieira and Cotterell 2022). It takes 10 ms for F1 on 2,400
     sentences, and at most some seconds.
 
@@ -218,7 +218,7 @@ def exact_bootstrap_test(
     Null hypothesis and p-values are those of `bootstrap_test`, with a probability instead of a share of resamples, such
     as p = P(|δ* − δ| >= δ) (shifted) and min(1, 2 P(δ* <= 0)) (percentile). Whole numbers decide ties, and p is exactly
     0 if no resample is extreme. The metric must be a `pairsig.Ratio` whose denominator is the same for both systems on
-    every segment: accuracy, UAS, LAS, recall, TER, or a mean. docs/explanation/exact.md has the method.
+    every segment: accuracy, UAS, LAS, recall, TER, or a mean. docs/computation.md has the method.
 
     Examples
     --------

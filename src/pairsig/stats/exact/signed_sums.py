@@ -2,7 +2,7 @@
 
 `log_tails` adds a little normal noise to the sum, so that its characteristic function decays and few frequencies
 count. `log_bounds` follows with bounds of the tail without noise, and `common_step` finds whole steps up to rounding.
-docs/explanation/exact.md has the reasons.
+docs/computation.md has the reasons.
 """
 
 from __future__ import annotations
