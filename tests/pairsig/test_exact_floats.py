@@ -147,7 +147,7 @@ def test_documents_and_percentages():
     rng = np.random.default_rng(8)
     a, b = rng.random((2, 60))
     documents = np.arange(60) // 6
-    result = exact_test(a, b, documents=documents)
+    result = exact_test(a, b, document=documents)
     sums = [scores.reshape(10, 6).sum(axis=1) for scores in (a, b)]
     assert result.pvalue == pytest.approx(all_swaps(*sums, "two-sided"), rel=1e-12)
     assert exact_test(a[:11], b[:11], metric="rouge1_f").pvalue == pytest.approx(
