@@ -22,6 +22,7 @@ from study.analysis.pairs import pvalues
 READ = (
     "dataset", "test_set", "derived", "domain", "metric", "system_a", "system_b", "same_group", "kind_a", "kind_b",
     "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "pvalue_one_sided",
+    "signature",
 )  # fmt: skip
 """Columns of comparisons that the explorer reads."""
 
