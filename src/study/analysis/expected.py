@@ -58,7 +58,7 @@ def on_another(
     first where 0 < d₁ < m(1 + v₁/v₂), so that right and wrong are differences of normal probabilities. The standard
     errors account for the number and lengths of segments.
 
-    docs/explanation/expected-replication.md reports what happens if the sources differ, and how the formula compares
+    docs/expected-replication.md reports what happens if the sources differ, and how the formula compares
     with shuffling.
 
     Parameters
@@ -114,7 +114,7 @@ def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes |
 
     Rows with nan are ignored. The result is nan without usable rows. It has no interval with fewer than three systems,
     nor with fewer than `FEWEST_DEGREES` degrees of freedom: there are too few test sets (or systems), and the interval
-    would cover nearly all rates. docs/explanation/coverage.md reports the coverage in simulations.
+    would cover nearly all rates. docs/coverage.md reports the coverage in simulations.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))

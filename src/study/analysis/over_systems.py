@@ -210,7 +210,7 @@ def share_interval(
     With V the `variance` of the share P, the effective number is P(1 − P)/V, at most n, times the squared ratio of the
     t quantiles with n − 1 and with V's degrees of freedom. The ends are Clopper and Pearson's for this number. If P is
     0 or 1, V = 0 is uninformative; the effective number is then n divided by the largest number of rows with the same
-    two systems. docs/explanation/coverage.md reports the coverage in simulations.
+    two systems. docs/coverage.md reports the coverage in simulations.
     """
     y = np.asarray(successes, dtype=np.float64)
     n = len(y)

@@ -151,7 +151,7 @@ def quantile_interval(
 
     Let F(q) be the share of pairs whose value is at most q, with the interval [a, b] by `share_interval`. The interval
     of q then goes from the quantile a to the quantile b; for a, values equal to q count as above it. The density at q
-    may be 0, for example if the median lies between two kinds of pairs. docs/explanation/coverage.md reports the
+    may be 0, for example if the median lies between two kinds of pairs. docs/coverage.md reports the
     coverage.
 
     Parameters

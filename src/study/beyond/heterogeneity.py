@@ -330,7 +330,7 @@ def mean_excess(excess: Floats, systems: over_systems.Codes, test_sets: over_sys
     of test set t. The lower end is Student's on the plain scale. The upper end is Student's on the logarithmic scale,
     but at most twice as far away as on the plain scale.
 
-    docs/explanation/family-heterogeneity.md reports the coverage in simulations.
+    docs/coverage.md reports the coverage in simulations.
     """
     middle = float(excess.mean())
     residuals = (excess - middle) / len(excess)

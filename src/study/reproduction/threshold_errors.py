@@ -97,7 +97,7 @@ def threshold_errors(
 
     The error of the paper's percentile is its root mean square deviation from our threshold on the given test set (from
     the mean over all windows, if there are several), on the logarithmic scale. It thus includes the small bias between
-    the two definitions. docs/explanation/coverage.md reports how often two studies of the same kind disagree.
+    the two definitions. docs/coverage.md reports how often two studies of the same kind disagree.
     """
     needed = _needed(published)
     all_rows = []

@@ -107,7 +107,7 @@ NEAR = 0.8
 
 WIDENED = 2.0
 """Factor on the upper half-width of the interval of a threshold. It is the smallest of 1, 1.5, 2 … with a coverage of
-at least 95 % in every simulated world used for the choice; docs/explanation/coverage.md reports the coverage in other
+at least 95 % in every simulated world used for the choice; docs/coverage.md reports the coverage in other
 worlds."""
 
 
@@ -138,7 +138,7 @@ def thresholds(
     took part, on the given test set. The critical difference has the interval of a median (`pairs.quantile_interval`).
     The threshold has the interval of the percentile, extended to at least threshold − r and threshold + 2r, because a
     few pairs contain little information on the tail. Here r is the half-width of Student's interval of the mean plus
-    1.645 standard deviations, by the delete-one-system jackknife. docs/explanation/coverage.md reports the coverage in
+    1.645 standard deviations, by the delete-one-system jackknife. docs/coverage.md reports the coverage in
     simulations.
 
     Parameters
@@ -256,7 +256,7 @@ def size_scaling(
     logarithm of the critical difference (see `thresholds`) on log n, over initial segments and the whole test set, for
     the pairs that exist at all sizes. The interval (95 %) is over systems for the given test set, by the
     delete-one-system jackknife. An exponent other than −1/2 can thus be a property of the order of these segments; the
-    table `claims` has exponents for random orders. docs/explanation/coverage.md reports the coverage of the interval in
+    table `claims` has exponents for random orders. docs/coverage.md reports the coverage of the interval in
     simulations.
 
     Parameters

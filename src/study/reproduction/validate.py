@@ -78,7 +78,7 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
 
     Intervals (95 %) are over systems of both sides, on the logarithmic scale. For medians they come from
     `pairs.quantile_interval`, and their ratio combines both (Zou and Donner 2008). `equal_correlation_ratio` uses the
-    delete-one-system jackknife. docs/explanation/coverage.md reports the coverage.
+    delete-one-system jackknife. docs/coverage.md reports the coverage.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def documentation() -> dict[str, str]:
 
     Pages that Sphinx makes from docstrings, other files or lists of pages are left out.
     """
-    paths = [*DOCS.glob("*.md"), *DOCS.glob("explanation/*.md"), *DOCS.glob("sheets/*.md")]
+    paths = [*DOCS.glob("*.md"), *DOCS.glob("sheets/*.md")]
     texts = {path.relative_to(DOCS): path.read_text(encoding="utf-8") for path in sorted(paths)}
     return {
         f"docs/{path.with_suffix('.html').as_posix()}": _NO_TEXT.sub("", page).strip()
