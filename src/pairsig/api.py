@@ -459,7 +459,8 @@ def _pairs(
     closed, items = intervals.of_pairs(units, metric, unit), intervals.Items.of(counts, metric)
     passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
-    notes, ends, alone = [], [], []
+    notes, ends = [], []
+    alone: list[tuple[float, float]] = []
     columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
     for a, b, difference, p, signature in rows[columns].itertuples(index=False):
         run = definitions.from_signature(signature)

@@ -290,9 +290,10 @@ def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., I
     n_units = units.shape[1]
     passes = passing(units)
 
-    @lru_cache(maxsize=max(2, _REMEMBERED // n_units))
     def score_and_left_out(system: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return _score_and_left_out(units[system].astype(np.float64), metric)
+
+    remembered = lru_cache(maxsize=max(2, _REMEMBERED // n_units))(score_and_left_out)
 
     def interval(a: int, b: int, confidence_level: float = 0.95) -> Interval:
         of_two = Items.of(units[[a, b]], metric) if passes[a] and passes[b] else None
@@ -302,7 +303,7 @@ def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., I
         n_different = int((units[a] != units[b]).any(axis=1).sum())
         low, high = math.nan, math.nan
         if n_different and n_units > 1:
-            score, left_out = (np.stack(of_both) for of_both in zip(*map(score_and_left_out, (a, b)), strict=True))
+            score, left_out = (np.stack(of_both) for of_both in zip(remembered(a), remembered(b), strict=True))
             low, high = (float(end) for end in _ends(*_jackknifed(score, left_out, metric), confidence_level))
         found = Interval(
             low=low,
