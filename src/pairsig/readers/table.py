@@ -454,24 +454,21 @@ class Reading:
                 others,
                 about="items",
             )
-        common = {"metrics": metrics, "notes": self._all_notes()}
-        parts = [
-            part
-            for rows, (system, run) in zip(rows_of, names, strict=True)
-            for part in self._parts(
-                rows, [ids[item] for item in items[rows].tolist()], scores, system, run=run, **common
-            )
-        ]
+        common, all_ids = {"metrics": metrics, "notes": self._all_notes()}, tuple(ids)
+        parts: list[SystemCounts] = []
+        for rows, (system, run) in zip(rows_of, names, strict=True):
+            ids_of_rows = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
+            parts += self._parts(rows, ids_of_rows, scores, system, run=run, **common)
         if len(parts) == 1 and not (self.several or self.depth or self.source == FRAME):
             raise self._question_of_systems(next(name for counts in scores.values() for name in counts))
         return tuple(parts)
 
     def _parts(
-        self, rows: NDArray[np.intp], ids: Sequence[str], scores: Mapping[str, Scores], system: str, **common: Any
+        self, rows: NDArray[np.intp], ids: tuple[str, ...], scores: Mapping[str, Scores], system: str, **common: Any
     ) -> Iterator[SystemCounts]:
         """The counts of a system and run in its rows; of each system if they have a column each."""
         in_order = len(rows) == self.n_rows and bool((rows[1:] > rows[:-1]).all())
-        blank, metrics = ("",) * len(rows), common["metrics"]
+        metrics, lines, blank = common["metrics"], np.asarray(self.cells.lines), ("",) * len(rows)
         labels = {role: self._labels_of(self.columns_of[role], rows) for role in ("document", "domain", "gold")}
         other_ids = {}
         for name in () if self.declared["item"] else self.free:
@@ -483,14 +480,14 @@ class Reading:
             values = {name: numbers if in_order else numbers[rows] for name, numbers in counts.items()}
             lacks = {name: _is_missing(numbers) for name, numbers in values.items()}
             yield SystemCounts(
-                segments=tuple(ids),
+                segments=ids,
                 documents=labels["document"] or blank,
                 domains=labels["domain"],
                 contents=() if self.declared["systems"] else labels["gold"],
                 counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
                 unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
                 source=self.source,
-                lines=np.asarray(self.cells.lines)[rows],
+                lines=lines if in_order else lines[rows],
                 place=self.cells.place,
                 system=column or system,
                 by_row=not self.columns_of["item"],
