@@ -114,7 +114,7 @@ test-slurm: quick
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/site/templates/fragments.md.
 findings: $(READY)
 	$(BIN)/python -m study findings results/reference/*.tsv --output results/README.md \
-		--fill $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md docs/explanation/*.md)
+		--fill $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md)
 	$(BIN)/python -m study sheets docs/sheets/*.md
 
 # The build fails on a broken link or reference, and on an example with another output than the documented one.

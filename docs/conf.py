@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -21,8 +22,9 @@ author = "The pairsig developers"
 copyright = author  # noqa: A001
 version = release = pairsig.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "executed"]
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # the pages of the API are generated as .rst
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "executed"]
+# The first one is that of the generated pages of the API.
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 autosummary_generate = True
@@ -31,6 +33,10 @@ nitpicky = True
 # References to types of numpy and the standard library would need the network.
 nitpick_ignore_regex = [("py:.*", r".*")]
 default_role = "literal"
+
+nb_execution_mode = "off" if os.environ.get("PAIRSIG_DOCS_UNEXECUTED") else "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300  # seconds per cell; on a busy machine numba takes half a minute to compile
 
 myst_heading_anchors = 4
 myst_links_external_new_tab = False

@@ -263,4 +263,4 @@ RATES = {
     ("", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
     ("studentized", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
 }
-"""Rates of the tests that do not control it, by number of segments: docs/explanation/false-positive-rate.md."""
+"""Rates of the tests that do not control it, by number of segments: docs/false-positive-rate.md."""

@@ -4,7 +4,7 @@ The score of an alignment is the sum of the scores of its links, and that of a l
 the posteriors of a joint HMM (`base_models.joint_hmm`), which is given, those of links around it, positions, spelling.
 The best alignment of the grammar is found exactly, in O(n³m³) steps for n and m words; pairs with more than 60 words on
 a side are refused. The weights are learned from sentence pairs with links by annotators, with the margin infused
-relaxed algorithm (Crammer and Singer 2003), and averaged. docs/explanation/base-models.md has the formulas.
+relaxed algorithm (Crammer and Singer 2003), and averaged. docs/base-models.md has the formulas.
 
 337 pairs with links take 4 CPU seconds and 0.3 GB, and 21 more for the HMM, which is trained once for all systems.
 """

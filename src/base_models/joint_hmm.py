@@ -3,7 +3,7 @@
 One model generates the target words from the source words, the other the source words from the target words. In the
 E-step, a link counts as the product of its two posterior probabilities, so that each model learns from both. Five
 iterations of IBM model 1 are followed by five of the HMM; links are those of posterior decoding.
-docs/explanation/base-models.md describes the steps.
+docs/base-models.md describes the steps.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The score of a tree is the sum of the scores of its arcs, and that of an arc the sum of the weights of its features.
 Eisner's (1996) algorithm finds the best projective tree with one root, in O(n³) steps for n words. The weights are
 learned with the margin infused relaxed algorithm (Crammer and Singer 2003) and averaged. Each arc then gets the label
-that is most frequent in the training set for the two coarse tags and the side. docs/explanation/base-models.md has the
+that is most frequent in the training set for the two coarse tags and the side. docs/base-models.md has the
 formulas and the features.
 
 A training set of 12,544 sentences takes some 12 CPU seconds and 0.5 GB.

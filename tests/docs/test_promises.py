@@ -15,7 +15,7 @@ import yaml
 from running import BIN, ROOT, environment, run
 
 DOCUMENTS = [
-    *ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/explanation/*.md"),
+    *ROOT.glob("*.md"), *ROOT.glob("docs/*.md"),
     ROOT / "config/README.md", ROOT / "results/README.md",
     *ROOT.glob("config/*.yaml"), ROOT / ".github/workflows/test.yml", ROOT / ".github/workflows/release.yml",
 ]  # fmt: skip

@@ -155,6 +155,23 @@ def test_documents_are_drawn_whole(systems):
     assert (table["n_segments"] == 60).all()
 
 
+@pytest.mark.parametrize(("alternative", "column"), [("observed", "pvalue_one_sided"), ("two-sided", "pvalue")])
+def test_the_name_of_a_column_says_whether_its_p_values_are_one_sided(systems, alternative, column):
+    table = all_pairs.compare(systems, "bootstrap", metric="f1", alternative=alternative, n_resamples=500)
+    (other,) = {"pvalue", "pvalue_one_sided"} - {column}
+    assert table[other].isna().all()
+    pair = [systems.counts[systems.systems.index(table[side][0])] for side in ("system_a", "system_b")]
+    assert table[column][0] == bootstrap_test(*pair, metric="f1", alternative=alternative, n_resamples=500).pvalue
+
+
+@pytest.mark.parametrize(("both", "shown"), [(np.nan, "nan"), (1.5, "1.5")])
+def test_a_pair_without_a_possible_p_value_is_refused(systems, both, shown):
+    part = all_pairs.compare(systems, metric="f1", n_resamples=100, part=(1, 2))
+    part.loc[1, ["pvalue", "pvalue_one_sided"]] = both
+    with pytest.raises(InputError, match=f"pvalue is {shown}, expected a number from 0 to 1"):
+        pair_tables.merge([part])
+
+
 def test_equal_scores_give_p_1_and_the_pair_stays(systems):
     twin = systems.select(systems=[systems.systems[0]] * 2)
     table = all_pairs.compare(twin, metric="f1", n_resamples=100)

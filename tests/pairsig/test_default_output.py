@@ -17,7 +17,7 @@ from pairsig.metrics import registry
 POPULATION = 20_000
 
 LOWEST = {10: 0.91, 20: 0.93, 50: 0.94, 500: 0.94}
-"""What docs/explanation/false-positive-rate.md promises of the 95 % interval, by number of units."""
+"""What docs/false-positive-rate.md promises of the 95 % interval, by number of units."""
 
 
 def skills(rng, gap):

@@ -1,6 +1,6 @@
 """How often tests that swap outputs report p < 0.05 if true scores are equal but outputs are not exchangeable.
 
-The table is in docs/explanation/false-positive-rate.md; its cells are compared with new test sets.
+The table is in docs/false-positive-rate.md; its cells are compared with new test sets.
 """
 
 import math
@@ -133,7 +133,7 @@ def excluded(name, n, times, seed=1):
 
 def table(heading="## Equal scores without exchangeable outputs"):
     """The cells of the page by population and number of segments: percentages of tests, and of intervals."""
-    page = (ROOT / "docs/explanation/false-positive-rate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/false-positive-rate.md").read_text(encoding="utf-8")
     section = re.split("\n##", page.partition(f"\n{heading}\n")[2])[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")

@@ -103,7 +103,7 @@ def reliability(n, spread, *, unequal, n_pairs, seed=1):
 
 @pytest.mark.parametrize(("spread", "predicted", "lost"), [(1, 2.5, 18), (1.5, 2.1, 9), (3, 1.2, 2.3)])
 def test_a_known_heterogeneity_ignores_how_large_gains_usually_are(spread, predicted, lost):
-    """The rows of docs/explanation/heterogeneity.md, in per cent of the pairs with p < 0.05."""
+    """The rows of docs/next-test-set.md, in per cent of the pairs with p < 0.05."""
     rng = np.random.default_rng(7)
     p, wrong = [], []
     for error in (0.05, 0.5, 2):
@@ -441,7 +441,7 @@ def test_two_systems_on_the_next_test_set(unit):
     assert not any("wmt-domains" in note for note in table["notes"].iloc[0])
 
 
-if __name__ == "__main__":  # the table of probabilities in docs/explanation/heterogeneity.md
+if __name__ == "__main__":  # the table of probabilities in docs/next-test-set.md
     for times in (0.5, 1, 1.5, 3):
         cells = []
         for count in (2, 3, 4, 6, 10):

@@ -162,7 +162,7 @@ LEVELS = {
     "exponential": {10: 0.13, 50: 0.085, 500: 0.065},
     "bleu": {10: 0.065, 50: 0.06, 500: 0.06},
 }
-"""The table in docs/explanation/false-positive-rate.md: at most so often."""
+"""The table in docs/false-positive-rate.md: at most so often."""
 
 
 @pytest.mark.parametrize("n", [10, 50, 500])

@@ -273,7 +273,7 @@ def test_intervals_of_pilots_have_the_documented_coverage(dataset, metric):
 @pytest.mark.parametrize("by_document", [False, True])
 def test_the_pages_table_on_pilots(by_document):
     for m in (30, 50, 100, 200) if by_document else (30, 50, 100, 200, 500):
-        (line,) = [line for line in ACCURACY.splitlines() if line.startswith(f"| {m} | ")]
+        (line,) = [line for line in PAGE.splitlines() if line.startswith(f"| {m} | ")]
         cells = [[int(number) for number in re.findall(r"\d+", cell)] for cell in line.split("|")[2:5]]
         found = [pilots(*own, m, by_document=by_document) for own in (BY_DOCUMENT if by_document else HELD_OUT)]
         shares = [100 * covered.mean() for covered, _ in found]
@@ -583,7 +583,6 @@ def test_two_outputs_without_a_reference(tmp_path, capsys):
 
 
 PAGE = (ROOT / "docs/planning.md").read_text(encoding="utf-8")
-ACCURACY = (ROOT / "docs/explanation/planning.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```bash\n(pairsig plan [^\n]*)\n```\n\n```text\n(.*?)\n```", PAGE, flags=re.DOTALL)
 
 
@@ -606,7 +605,7 @@ def test_the_numbers_of_the_page_are_those_of_the_table():
         "| BLEU of one's": "BLEU of outputs, score, √length", "| share of the same": "same outputs, score, √length",
     }  # fmt: skip
     for start, variance_model in fragments.items():
-        (line,) = [line for line in ACCURACY.splitlines() if line.startswith(start)]
+        (line,) = [line for line in PAGE.splitlines() if line.startswith(start)]
         row = errors.loc[variance_model]
         factors = [math.exp(row[name]) for name in ("error", "error_low", "error_high")]
         shares = [100 * row[name] for name in ("coverage", "coverage_low", "coverage_high")]

@@ -54,6 +54,7 @@ def test_every_result_shows_itself(name, tmp_path):
     pytest.importorskip("matplotlib")
     figure = result.plot(tmp_path / "result.svg")
     assert len(figure.axes) > 0
+    assert "<svg" in figure._repr_svg_()  # what notebooks show without pyplot
     assert (tmp_path / "result.svg").stat().st_size > 1000
 
 

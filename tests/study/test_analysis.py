@@ -46,7 +46,7 @@ def pairs(gains, pvalues, *, systems=None, **columns) -> pd.DataFrame:
         "system_a": a, "system_b": b,
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
         "standard_error": np.asarray(gains, float) / 1.6448536269514722, "correlation": 0.5,
-        "pvalue": np.asarray(pvalues, float), "number": 0,
+        "pvalue": np.nan, "pvalue_one_sided": np.asarray(pvalues, float), "number": 0,
     }  # fmt: skip
     return pd.DataFrame(table | columns)
 
@@ -152,7 +152,7 @@ class TestThresholds:
         assert (row["n_pairs"], row["verdict"]) == (9, "too few")
         assert row[[*CRITICAL, *numbers]].isna().all()
         assert of_all(table, min_pairs=9)["verdict"] == "estimated"
-        row = of_all(table.assign(pvalue=0.5), min_pairs=1)
+        row = of_all(table.assign(pvalue_one_sided=0.5), min_pairs=1)
         assert (row["n_pairs"], row["verdict"]) == (0, "critical difference only")
         assert row[numbers].isna().all()
         assert row["critical_difference"] == pytest.approx(5.0)
@@ -486,7 +486,7 @@ class TestCalibration:
             calibrate(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
 
     def test_of_several_tests_the_bootstrap_counts(self):
-        other = self.both.assign(test="randomization", pvalue=0.05)
+        other = self.both.assign(test="randomization", pvalue=0.05, pvalue_one_sided=np.nan)
         several, one = (calibrate(table, sheet(NEAR)) for table in (pd.concat([other, self.both]), self.both))
         pd.testing.assert_frame_equal(several, one)
         assert only(calibrate(other, sheet(NEAR)), p_low=0.04, p_high=0.06)["n_pairs"] == 3

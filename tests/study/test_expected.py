@@ -98,7 +98,8 @@ def gains_of(data, segments):
     names = table[["system_a", "system_b"]].to_numpy(dtype=str)
     order = np.lexsort(np.sort(names, axis=1).T)
     sign = np.where(names[:, 0] < names[:, 1], 1, -1)
-    return [column.to_numpy()[order] for column in (sign * table["gain"], table["standard_error"], table["pvalue"])]
+    columns = (sign * table["gain"], table["standard_error"], table["pvalue_one_sided"])
+    return [column.to_numpy()[order] for column in columns]
 
 
 @pytest.mark.slow

@@ -480,7 +480,7 @@ def test_parts_of_test_sets(kind, labels, compared, cells):
     assert (table["n_test_sets"].item(), table["n_pairs"].item()) == (len(cells), 6 * len(pairs))
 
 
-if __name__ == "__main__":  # the table in docs/explanation/family-heterogeneity.md
+if __name__ == "__main__":  # the table in docs/coverage.md
     for label, one in FAMILIES.items():
         cells = [misses(intervals(one, 400, **world), world["kappa"]) for world in WORLDS.values()]
         print(label, *(f"{100 * (1 - above - below):.0f}" for above, below in cells), flush=True)

@@ -101,7 +101,8 @@ def comparisons(
             "system_a": [f"s{i}" for i in a], "system_b": [f"s{i}" for i in b], "same_group": same,
             "kind_a": kind[a], "kind_b": kind[b], "n_segments": n_segments, "score_a": truth[b] + gain,
             "score_b": truth[b], "gain": gain, "n_resamples": b_resamples, "n_greater": greater, "n_equal": 0,
-            "pvalue": greater / b_resamples, "pvalue_low": 0.9 * p, "pvalue_high": 1.1 * p, "signature": SIGNATURE,
+            "pvalue": nan, "pvalue_one_sided": greater / b_resamples, "pvalue_low": 0.9 * p, "pvalue_high": 1.1 * p,
+            "signature": SIGNATURE,
             "correlation": correlation, "standard_error": se, "estimator": "plain", "pvalue_linear": nan,
             "n_added": nan, "n_removed": nan, "pvalue_tilted": nan, "error_tilted": nan,
         }
@@ -114,7 +115,7 @@ def threshold_rows(table: pd.DataFrame) -> pd.DataFrame:
     subsets = {"all": slice(None), "same group": table["same_group"], "different group": ~table["same_group"]}
     for subset, chosen in subsets.items():
         mine = table.loc[chosen]
-        gains = mine.loc[mine["pvalue"].between(0.04, 0.06), "gain"]
+        gains = mine.loc[mine["pvalue_one_sided"].between(0.04, 0.06), "gain"]
         enough = len(gains) >= 5
         rows.append({
             **table[["dataset", "test_set", "metric", "test", "n_segments"]].iloc[0], "subset": subset,
@@ -205,7 +206,7 @@ def test_every_pair_is_drawn_once() -> None:
     online = ~same & (table["kind_a"] == "online") & (table["kind_b"] == "online")
     assert len(points["both online"]) == online.sum()
     drawn = np.concatenate(list(points.values()))
-    expected = np.column_stack([table["gain"], 1 - table["pvalue"]])
+    expected = np.column_stack([table["gain"], 1 - table["pvalue_one_sided"]])
     np.testing.assert_allclose(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
     assert axes.get_xlabel() == "BLEU gain (points)"
     assert axes.get_ylabel() == "confidence = 1 − p"
@@ -223,7 +224,8 @@ def test_kinds_of_one_sort_missing_and_categorical_ones_are_no_class(table: pd.D
 
 
 def test_few_pairs_are_all_shown() -> None:
-    few = comparisons(3, 400).assign(gain=[0.5, 9.0, 30.0], pvalue=[0.3, 0.0, 0.0], same_group=[True, False, False])
+    few = comparisons(3, 400).assign(gain=[0.5, 9.0, 30.0], same_group=[True, False, False])
+    few["pvalue_one_sided"] = [0.3, 0.0, 0.0]
     figure = FIGURES["gain_confidence"](few)
     assert figure.axes[0].get_xlim()[1] > 30
     assert "not drawn" not in words(figure)
@@ -241,7 +243,7 @@ def test_limits_follow_saturation() -> None:
     figure = FIGURES["gain_confidence"](table)
     right = figure.axes[0].get_xlim()[1]
     beyond = int((table["gain"] > right).sum())
-    open_ = table.loc[table["pvalue"] > 0.001, "gain"]
+    open_ = table.loc[table["pvalue_one_sided"] > 0.001, "gain"]
     assert open_.quantile(0.99) < right < 1.2 * open_.max()
     assert beyond >= 1
     assert f"not drawn: {beyond:,} with gains above" in words(figure)
@@ -250,13 +252,13 @@ def test_limits_follow_saturation() -> None:
 
 def test_two_sided_tests_get_the_whole_axis() -> None:
     table = comparisons()
-    table["pvalue"] *= 2
+    table = table.assign(pvalue=2 * table["pvalue_one_sided"], pvalue_one_sided=nan)
     assert FIGURES["gain_confidence"](table).axes[0].get_ylim()[0] == pytest.approx(-0.02)
 
 
 def test_tied_pairs_below_the_axis_are_counted() -> None:
     table = comparisons(40)
-    table.loc[:1, ["gain", "pvalue"]] = [0.0, 1.0]
+    table.loc[:1, ["gain", "pvalue_one_sided"]] = [0.0, 1.0]
     figure = FIGURES["gain_confidence"](table)
     assert "not drawn: 2 with confidence below 0.5" in words(figure)
 
@@ -368,7 +370,7 @@ def test_points_are_rasterized_above_2000() -> None:
     assert all(one.get_rasterized() for one in large.axes[0].collections)
 
 
-@pytest.mark.parametrize("table", [comparisons(2), comparisons(3).assign(gain=0.0, pvalue=1.0)])
+@pytest.mark.parametrize("table", [comparisons(2), comparisons(3).assign(gain=0.0, pvalue_one_sided=1.0)])
 def test_few_or_tied_pairs(table: pd.DataFrame, tmp_path: Path) -> None:
     figure = FIGURES["gain_confidence"](table)
     assert sum(len(points) for points in scatter(figure.axes[0]).values()) == len(table)
@@ -388,7 +390,7 @@ def test_the_overview_has_a_line_per_dataset_in_units_of_its_critical_difference
         for gain, confidence in line.get_xydata():
             near = table[(unit - gain).abs() < 0.3]
             assert near["gain"].size >= 5
-            assert (1 - near["pvalue"]).min() <= confidence <= (1 - near["pvalue"]).max()
+            assert (1 - near["pvalue_one_sided"]).min() <= confidence <= (1 - near["pvalue_one_sided"]).max()
     (expected_curve,) = lines(axes, "expected")
     np.testing.assert_allclose(expected_curve.get_ydata(), norm.cdf(1.6449 * expected_curve.get_xdata()), atol=1e-4)
     assert {"BLEU (2)", "UAS (1)"} < set(words(figure).split("\n"))
@@ -530,7 +532,7 @@ def test_the_critical_difference_falls_with_the_correlation() -> None:
     figure = FIGURES["correlation"](table)
     axes = figure.axes[0]
     points = scatter(axes)
-    significant = table["pvalue"] < 0.05
+    significant = table["pvalue_one_sided"] < 0.05
     assert [len(one) for one in points.values()] == [significant.sum(), (~significant).sum()]
     needed = axes.lines[-1].get_xydata()
     np.testing.assert_allclose(needed[:, 1], 1.645 * 30 * np.sqrt(2 * (1 - needed[:, 0]) / 1_000), rtol=0.02)

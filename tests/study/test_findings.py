@@ -16,7 +16,7 @@ from study.site import text
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = sorted((ROOT / "results/reference").glob("*.tsv"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/explanation").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FINDINGS = ROOT / "results/README.md"
 
 NUMBER = r"[−+]?\d[\d,]*(?:\.\d+)?"
@@ -73,7 +73,7 @@ def test_make_findings_renders_these_pages():
         1
     ]
     assert "-m study findings results/reference/*.tsv --output results/README.md" in recipe
-    assert "README.md docs/*.md docs/explanation/*.md)" in recipe
+    assert "README.md docs/*.md)" in recipe
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,6 +1,6 @@
 """Errors of thresholds over segments and systems: by hand, by repeated pairs, and by drawing whole studies anew.
 
-`python tests/study/test_threshold_errors.py` prints the table of docs/explanation/coverage.md.
+`python tests/study/test_threshold_errors.py` prints the table of docs/coverage.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How often the intervals of needs, thresholds and exponents hold the truth, on systems whose truth is known.
 
-`python tests/study/test_thresholds.py` prints the tables of docs/explanation/coverage.md; the tests use fewer sets.
+`python tests/study/test_thresholds.py` prints the tables of docs/coverage.md; the tests use fewer sets.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ def test_draws_of_systems_do_not_hold_the_percentile_of_few():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SEGMENTS)
 def test_intervals_of_exponents_have_their_nominal_coverage(kind):
-    """In 91 % or more, as docs/explanation/coverage.md says."""
+    """In 91 % or more, as docs/coverage.md says."""
     assert coverage_of_exponents(kind, 24, 100) >= 0.91 - 3 * np.sqrt(0.91 * 0.09 / 100)
 
 
@@ -321,7 +321,7 @@ def test_intervals_of_ratios_have_their_nominal_coverage():
 
 
 def print_tables(n: int) -> None:
-    """Those of docs/explanation/coverage.md; in brackets how many sets of systems have a threshold."""
+    """Those of docs/coverage.md; in brackets how many sets of systems have a threshold."""
     chosen = thresholds.WIDENED
     for thresholds.WIDENED in np.arange(1, chosen, 0.5).tolist():
         for label, world in CHOSEN_ON.items():

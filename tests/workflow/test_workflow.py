@@ -1,6 +1,7 @@
 """The workflow as its users run it: in a process of its own, in a folder of its own."""
 
 import re
+import sys
 import zipfile
 
 import pandas as pd
@@ -11,7 +12,7 @@ import simulate
 from conftest import own_code, worked_example
 from pairsig.core import statistics
 from pairsig.io import tables
-from running import ROOT, jobs, run, snakemake
+from running import BIN, ROOT, jobs, run, snakemake
 
 
 @pytest.fixture
@@ -198,6 +199,36 @@ def test_a_small_study_from_end_to_end(small):
     planned = jobs(printed)
     assert planned["compare_part"] + 2 * planned["resize_part"] == 3 * planned["merge"] == 3 * len(tested)
     assert {path: path.read_bytes() for path in tested} == tested
+
+
+def own_systems(project, n):
+    """Let a run in the project consist of one dataset of n systems."""
+    (project / "mine").mkdir(exist_ok=True)
+    outputs = [project / "mine" / f"{name}.txt" for name in ("reference", *range(n))]
+    for path in outputs:
+        path.write_text("a b c d\n", encoding="utf-8")
+    sheets = {
+        "datasets": ["dataset task metric reader reference study", "many mt bleu text mine/reference.txt natural"],
+        "systems": ["dataset system output", *(f"many s{number} mine/{number}.txt" for number in range(n))],
+    }
+    for name, lines in sheets.items():
+        text = "\n".join(line.replace(" ", "\t") for line in lines)
+        (project / "mine" / f"{name}.tsv").write_text(text + "\n", encoding="utf-8")
+    (project / "mine.yaml").write_text(
+        "datasets: [many]\nown_sheets: {datasets: mine/datasets.tsv, systems: mine/systems.tsv}\n", encoding="utf-8"
+    )
+
+
+@pytest.mark.slow
+def test_planning_takes_time_in_proportion_to_the_number_of_systems(project):
+    """Counted in calls of functions, which every machine has the same."""
+    calls = []
+    for n in (250, 500, 1000):
+        own_systems(project, n)
+        plan = ("--dry-run", "--quiet", "all", "--configfile", "mine.yaml")
+        printed = run(sys.executable, "-m", "cProfile", BIN / "snakemake", *plan, cwd=project)
+        calls.append(int(re.search(r"(\d+) function calls", printed)[1]))
+    assert (calls[2] - calls[1]) / (calls[1] - calls[0]) < 2.2
 
 
 def test_scores_in_a_table_are_counted_and_compared(project):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.comparisons.inputs import chosen_metric
-from pairsig.comparisons.pair_tables import with_pvalues
+from pairsig.comparisons.pair_tables import P_COLUMNS, p_columns, with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
 from pairsig.core.engine import Estimator, Progress, Resampling, Seed, seed_of
@@ -79,7 +79,8 @@ def compare(
 
     Returns
     -------
-    One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). For
+    One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). The
+    p-value is in `pvalue_one_sided` if the alternative is "observed", otherwise in `pvalue`; the other is missing. For
     exact tests, `n_resamples` is 0, the relative error of p is about 1e-12, and p below 1e-300 is 0. Pairs for which an
     exact test is out of reach get the Monte Carlo test: see the column `test`, and `drawn_instead`.
 
@@ -172,14 +173,14 @@ def compare(
             "n_equal": counted.pop("n_equal"),
             "estimator": "",
             **counted,
-            "pvalue": pvalue,
+            **p_columns(pvalue, chosen_test),
             "pvalue_low": pvalue,
             "pvalue_high": pvalue,
             "signature": np.where(drawn, signature, paired.signature(chosen, chosen_test, unit)),
         }
     )
     if drawn.any():
-        columns = ["estimator", "pvalue", "pvalue_low", "pvalue_high"]
+        columns = ["estimator", *P_COLUMNS]
         table.loc[drawn, columns] = with_pvalues(table[drawn])[columns]
     return table
 

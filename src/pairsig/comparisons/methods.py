@@ -3,7 +3,7 @@
 A run is a training with another seed or training set, or one of several outputs sampled from a generative model. In a
 **crossed** design a run is the same for all units (segments or documents), as a training is. In a **nested** design
 every unit is sampled anew, so the units show all variance between runs. Two methods share their units, but not their
-runs. See docs/explanation/methods.md.
+runs. See docs/methods.md.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def compare_methods(
     V = S² + Σ max(0, s² − g²)/k in a crossed design and V = S² in a nested one (degrees of freedom: Satterthwaite
     1946). Below p = 1e-4, and with fewer than 50 units, it shows the order of magnitude only. Where S² or V is 0, the
     data do not show how much the difference varies: then p is 1, and for V = 0 the interval is nan.
-    docs/explanation/methods.md has all formulas, the bootstrap of both levels, and simulated error rates.
+    docs/methods.md has all formulas, the bootstrap of both levels, and simulated error rates.
 
     Examples
     --------
@@ -650,7 +650,7 @@ def _bootstrap(
     resampling: Resampling,
     progress: Progress | None,
 ) -> Floats:
-    """P-values of the bootstrap of both levels, see docs/explanation/methods.md."""
+    """P-values of the bootstrap of both levels, see docs/methods.md."""
     one, other = np.array(pairs, dtype=np.intp).T
     means = np.array([method.quality.mean() for method in methods])
     gains = means[one] - means[other]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core import definitions
+from pairsig.core.definitions import Test
 from pairsig.core.exceedances import ExceedanceCounts, pvalues
 from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
@@ -19,6 +20,9 @@ from pairsig.stats import near_exact
 
 COLUMNS = COMPARISONS.names
 """Columns of a table of comparisons."""
+
+P_COLUMNS = ("pvalue", "pvalue_one_sided", "pvalue_low", "pvalue_high")
+"""Columns of a p-value with its bounds; one of the first two is missing."""
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -34,11 +38,7 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     iterator, at most two parts are in memory.
     """
     summed = ["n_resamples", "n_greater", "n_equal", "n_added", "n_removed"]
-    same = [
-        column
-        for column in COLUMNS
-        if column not in (*summed, "estimator", "pvalue", "pvalue_low", "pvalue_high", "signature")
-    ]
+    same = [column for column in COLUMNS if column not in (*summed, "estimator", *P_COLUMNS, "signature")]
     merged, expected, n_parts = None, "", 0
     found: set[int] = set()
     for given in parts:
@@ -102,10 +102,11 @@ _POSSIBLE = {
     "standard_error": (0, np.inf, "a number, 0 or more"),
     "correlation": (-1, 1, "a number from -1 to 1"),
     "pvalue": (0, 1, "a number from 0 to 1"),
+    "pvalue_one_sided": (0, 1, "a number from 0 to 1"),
     "pvalue_low": (0, 1, "a number from 0 to 1"),
     "pvalue_high": (0, 1, "a number from 0 to 1"),
 }
-"""The least and the largest cell of columns, and how a message says so. Only correlations may be missing."""
+"""The least and the largest cell of columns, and how a message says so. Correlations and one p-value may be missing."""
 
 
 def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -120,6 +121,9 @@ def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
             possible &= numbers % 1 == 0
         if column == "correlation":
             possible |= table[column].isna().to_numpy(bool)
+        if column in P_COLUMNS[:2]:
+            (other,) = {*P_COLUMNS[:2]} - {column}
+            possible |= (table[column].isna() & table[other].notna()).to_numpy(bool)
         _refuse(table, ~possible, column, expected, source)
         converted[column] = numbers.astype(np.int64 if is_count else np.float64)
     table = table.assign(**converted)
@@ -136,6 +140,12 @@ def _refuse(table: pd.DataFrame, wrong: NDArray[np.bool_], column: str, expected
         raise InputError(f"{source}, {pair}: {column} is {tables.shown(row[column])}, expected {expected}")
 
 
+def p_columns(p: NDArray[np.float64], test: Test) -> dict[str, NDArray[np.float64]]:
+    """The two columns of p-values: that of the test's number of sides contains them, and the other one nothing."""
+    missing = np.full(len(p), np.nan)
+    return {"pvalue": p if test.two_sided else missing, "pvalue_one_sided": missing if test.two_sided else p}
+
+
 def with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
     """`table` with the p-values, and the bounds of their Monte Carlo error, that follow from its counts."""
     counted = ExceedanceCounts(
@@ -146,10 +156,11 @@ def with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
     test, gains = definitions.from_signature(str(table["signature"].iloc[0])), table["gain"].to_numpy()
     if test.draw == "resample" or test.statistic:
         p, low, high = pvalues(counted, gains, test)
-        return table.assign(pvalue=p, pvalue_low=low, pvalue_high=high)
+        return table.assign(**p_columns(p, test), pvalue_low=low, pvalue_high=high)
     linear, added, removed, *tilted = (
         table[column].to_numpy(dtype=np.float64)
         for column in ("pvalue_linear", "n_added", "n_removed", "pvalue_tilted", "error_tilted")
     )
     found = near_exact.estimates(near_exact.Counts(counted, linear, added, removed, np.array(tilted)), gains, test)
-    return table.assign(estimator=found.estimator, pvalue=found.pvalue, pvalue_low=found.low, pvalue_high=found.high)
+    columns = p_columns(found.pvalue, test)
+    return table.assign(estimator=found.estimator, **columns, pvalue_low=found.low, pvalue_high=found.high)

@@ -139,7 +139,7 @@ def plan(
     Notes
     -----
     With S the standard deviation of the difference of two systems on a unit, the gain on n units has the standard error
-    S/√n, and the power is that of Student's noncentral distribution. docs/explanation/planning.md has where S comes
+    S/√n, and the power is that of Student's noncentral distribution. docs/planning.md has where S comes
     from, and how accurate plans are.
 
     Examples

@@ -159,7 +159,7 @@ def rank(
     contributions on unit i, T = δ / sqrt(Σ dᵢ²), and T' is the same after the shuffle. In falling order of T, the k-th
     pair has the adjusted p-value (#{q'ₖ ≥ Tₖ} + 1) / (b + 1), at least that of the pair before, where q'ₖ is the
     largest T' of all claims that are still open (Westfall and Young 1993; Romano and Wolf 2005). Ranks follow Mogstad
-    et al. (2024). docs/explanation/ranking.md has the intervals, Holm's adjustment and the simulated error rate.
+    et al. (2024). docs/ranks.md has the intervals, Holm's adjustment and the simulated error rate.
 
     The cost is N·n·b multiplications and about 5·N²·b other operations, for N systems, n units and b shuffles: 150
     systems on 2,034 segments take 5 CPU seconds.
@@ -600,14 +600,12 @@ def _without_interval(pairs: pd.DataFrame) -> str:
 
 
 def _drawn(ranking: Ranking) -> Figure:
-    from matplotlib.figure import Figure
-
-    from pairsig.io.pictures import BLUE, GREY, INK
+    from pairsig.io.pictures import BLUE, GREY, INK, Picture
 
     table = ranking._rows
     n = len(table)
     height = np.arange(n)
-    figure = Figure(figsize=(6.3, 0.9 + 0.17 * n))
+    figure = Picture(figsize=(6.3, 0.9 + 0.17 * n))
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     left.plot(-table["behind"], height, "o", color=INK, markersize=3.5, zorder=3)
     left.hlines(height, -table["behind_high"], -table["behind_low"], color=BLUE, linewidth=1.2)

@@ -125,6 +125,10 @@ CORRELATION = Column(
     missing=True,
 )
 PVALUE = p_value("pvalue", "the p-value", "p")
+PVALUE_ONE_SIDED = replace(
+    p_value("pvalue_one_sided", "one-sided p-value, for the system that is better", "p (one-sided)", missing=True),
+    ends=("pvalue_low", "pvalue_high"),
+)
 P_LOW = p_value("pvalue_low", "lower bound of the p-value: its Monte Carlo error at 95 %")
 P_HIGH = p_value("pvalue_high", "upper bound of the p-value")
 SIGNATURE = Column("signature", str, "all settings of the test, and the version of pairsig")
@@ -190,10 +194,11 @@ COMPARISONS = Table(
         count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
         count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
         *NEAR_EXACT,
+        replace(PVALUE, meaning="two-sided p-value; missing if the test is one-sided", missing=True),
         replace(
-            PVALUE,
-            meaning="the p-value of the test in `signature`: one-sided, for system A, if that says "
-            "`alternative:observed`, as the bootstrap of the 2012 paper and of the study does; otherwise two-sided",
+            PVALUE_ONE_SIDED,
+            meaning="one-sided p-value, for system A, of a test with the alternative `observed`, as in the 2012 paper; "
+            "missing if the test is two-sided",
         ),
         P_LOW,
         P_HIGH,

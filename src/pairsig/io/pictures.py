@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from io import StringIO
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -73,10 +74,20 @@ _METADATA: dict[str, dict[str, Any]] = {
 """By format of figures."""
 
 
+class Picture(Figure):
+    """A figure that notebooks show. They show others only after something has imported pyplot."""
+
+    def _repr_svg_(self) -> str:
+        file = StringIO()
+        with matplotlib.style.context(["default", STYLE]):
+            self.savefig(file, format="svg", metadata=_METADATA[".svg"])
+        return file.getvalue()
+
+
 def intervals(rows: Iterable[tuple[str, float, float, float]], label: str) -> Figure:
     """Numbers with their intervals, one below the other, each with a name; `label` is the text of the axis."""
     rows = list(rows)
-    figure = Figure(figsize=(4.2, 0.7 + 0.2 * len(rows)))
+    figure = Picture(figsize=(4.2, 0.7 + 0.2 * len(rows)))
     plot_intervals(figure.subplots(), rows, label)
     return figure
 

@@ -3,7 +3,7 @@
 A p-value refers to other samples from the source of one test set. Here the test sets are themselves a sample: of
 domains, languages or years. The true gain on test set t is δ + uₜ, and the heterogeneity τ is the standard deviation of
 uₜ. The measured gain adds the error of the segments, dₜ ~ N(δ, sₜ² + τ²): the random-effects model of meta-analysis.
-See docs/explanation/heterogeneity.md.
+See docs/next-test-set.md.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def random_effects(
     T − 1 (Paule and Mandel 1982), with the interval of Viechtbauer (2007). Intervals of the mean gain and of the next
     true gain are mixtures over the confidence distribution of τ² (Nagashima, Noma and Furukawa 2019). `p_next` comes
     from the mixture with one more test set, on which the two systems are equal. With a specified τ, the next gain is
-    N(d, s² + 2τ²) for a single test set. docs/explanation/heterogeneity.md has the reasons and simulations.
+    N(d, s² + 2τ²) for a single test set. docs/next-test-set.md has the reasons and simulations.
 
     Examples
     --------

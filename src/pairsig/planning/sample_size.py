@@ -206,7 +206,7 @@ def from_variance_model(
 ) -> Spread:
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
-    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (docs/explanation/planning.md). If the correlation
+    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (docs/planning.md). If the correlation
     ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as a share
     (`overlap`), or a constant; each case has its own φ. `score` is the mean score of both systems, and `length` the
     mean length of a segment in the unit of `LENGTHS`. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
@@ -404,7 +404,7 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
     For items that are passed or failed, the power of the exact tests is exact (`pairsig.stats.pass_fail`), for up to
     100,000 discordant items and, against a margin, up to 10,000 items. An item is discordant with the probability ψ =
     S² + g² in shares, since S² = ψ − g², but at least g, which S² does not ensure near scores of 0 or 100. In all other
-    cases it is that of Student's test; docs/explanation/planning.md has the formulas and their accuracy.
+    cases it is that of Student's test; docs/planning.md has the formulas and their accuracy.
     """
     if n_units < 2:
         return 0.0

@@ -51,14 +51,12 @@ def check_drawn(n_comparisons: int) -> None:
 
 def drawn(found: Sequence[Evidence]) -> Figure:
     """The figure that `draw` writes."""
-    from matplotlib.figure import Figure
-
-    from pairsig.io.pictures import INK, RUST, plot_intervals
+    from pairsig.io.pictures import INK, RUST, Picture, plot_intervals
 
     rows = [1 + len(own.domains) for own in found]
     heights = [max(1.5 if own.null else 0.7, 0.6 + 0.17 * n) for own, n in zip(found, rows, strict=True)]
     both = any(own.null is not None for own in found)  # methods with runs have no null distribution
-    figure = Figure(figsize=(6.3 if both else 4.2, math.fsum(heights)))
+    figure = Picture(figsize=(6.3 if both else 4.2, math.fsum(heights)))
     grid = figure.subplots(len(found), 2 if both else 1, squeeze=False, height_ratios=heights)
     for own, (left, *others) in zip(found, grid, strict=True):
         left.set_title(f"{own.ahead} over {own.behind}, {own.metric}", fontsize=8)

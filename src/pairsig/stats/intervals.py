@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def difference_interval(
     With δ the difference on all n units, δ₍ᵢ₎ that without unit i, and the influence uᵢ = (n − 1)(mean δ₍ᵢ₎ − δ₍ᵢ₎), it
     is δ ± t s, s² = Σ uᵢ² / (n (n − 1)), where t is the (1 + confidence_level)/2 quantile of Student's distribution.
     Its degrees of freedom follow from the kurtosis κ of the influences (Satterthwaite 1946): 2n / (κ − (n − 3)/(n −
-    1)), at most n − 1. docs/explanation/false-positive-rate.md has simulations of the coverage.
+    1)), at most n − 1. docs/false-positive-rate.md has simulations of the coverage.
 
     Examples
     --------
@@ -160,8 +161,6 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
     >>> round(agreeing(found, 1 / 3, 0.125).low, 2)
     -0.09
     """
-    from scipy.special import ndtri
-
     alpha = round(1 - found.confidence_level, 12)  # 1 − 0.95 is above 0.05
     if difference == 0 or math.isnan(found.low):
         return found
@@ -169,6 +168,8 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
         return agreeing(found.turned, -difference, pvalue).turned
     if (found.low > 0) == (pvalue < alpha):
         return found
+    from scipy.special import ndtri
+
     with np.errstate(divide="ignore"):
         low = difference * (1 - abs(ndtri(alpha / 2)) / abs(ndtri(pvalue / 2)))
     bounds = (math.ulp(0.0), difference) if pvalue < alpha else (-found.high, 0.0)
@@ -235,12 +236,11 @@ class Items:
 
     def interval(self, a: int, b: int, unit: Unit, confidence_level: float = 0.95) -> Interval:
         """The interval of Bonett and Price of score(a) − score(b)."""
-        from scipy.special import ndtri
-
         check_level(confidence_level, "confidence level")
         r, s, n = int(self.only[a, b]), int(self.only[b, a]), self.n_units
         p, q = (r + 1) / (n + 2), (s + 1) / (n + 2)
-        reach = float(ndtri((1 + confidence_level) / 2)) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+        # scipy.special takes half a second to import, more than all else that pass/fail items need.
+        reach = NormalDist().inv_cdf((1 + confidence_level) / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
         return Interval(
             low=self.passed * max(p - q - reach, -1.0),
             high=self.passed * min(p - q + reach, 1.0),

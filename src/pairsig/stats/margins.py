@@ -115,7 +115,7 @@ def margin_test(
     units differ, p can be too small, see `Interval.doubt`.
 
     **Exact**, for pass/fail units (as in `difference_interval`), with any number of them: the test by Tango's (1998)
-    score, with the maximum over the nuisance parameter (Berger and Sidik 2003). docs/explanation/equivalence.md has the
+    score, with the maximum over the nuisance parameter (Berger and Sidik 2003). docs/equivalence.md has the
     formula.
 
     Examples

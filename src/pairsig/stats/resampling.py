@@ -118,7 +118,7 @@ def bootstrap_test(
     docs/p-values.md has the formulas of all alternatives. "observed" is the test of Berg-Kirkpatrick et al. (2012),
     #{δ* > 2δ} / b, or that of Koehn (2004), #{δ* < 0} / b. Their p can be 0, which means "below 1/b", and 9 to 26 % of
     equal systems get p < 0.05 (up to 48 % for Koehn's if few segments differ). The two-sided shifted test rejects 3 to
-    7 % of equal systems on 50 segments or more, and 5 to 8 % on 20 (docs/explanation/false-positive-rate.md).
+    7 % of equal systems on 50 segments or more, and 5 to 8 % on 20 (docs/false-positive-rate.md).
 
     Equal systems get p = 1 by definition if the alternative is two-sided or observed. Ties of ratios of whole numbers
     or decimals are exact. Other scores (BLEU, chrF, values such as 1/3) tie if they agree to 1e-13 of the scale.
@@ -189,7 +189,7 @@ def randomization_test(
     the approximation below 0.0001 get b/50 further shuffles from its tilted distribution. The plain estimator is p =
     (#{|δ'| >= δ} + 1) / (b + 1) (Noreen 1989; Yeh 2000; as in sigf and art), where the observed labelling is one of the
     shuffles, hence the + 1. It is also used where it has the smaller variance: for metrics that are not smooth, and a
-    few segments. docs/explanation/near-exact.md has the formulas.
+    few segments. docs/computation.md has the formulas.
 
     The studentized test has t = d / s for d, with s² = Σ (uᵢᴬ − uᵢᴮ)² from the influences uᵢ of the units (the standard
     error of `compare`'s tables), computed anew after each shuffle. It is exact for exchangeable outputs, too, and its

@@ -103,7 +103,7 @@ def sequential_test(
     With k extreme resamples among the first n, the interval {x: Mₙ(x) < 1 / (1 − confidence_level)} covers p for all n
     at once, where Mₙ(x) = B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) xᵏ (1 − x)ⁿ⁻ᵏ) and B is the beta function (Robbins
     1970). The test looks after 100 resamples and then whenever their number has grown by a quarter; it stops when alpha
-    is outside. docs/explanation/sequential.md has the proof and the number of resamples.
+    is outside. docs/computation.md has the proof and the number of resamples.
 
     Examples
     --------

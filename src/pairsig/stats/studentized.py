@@ -5,7 +5,7 @@ their variances. If only the *scores* of two systems are equal, the shuffled dif
 true one does, and the test of the difference rejects too often or too rarely. The difference divided by its standard
 error has the same limit in both worlds (Janssen 1997; Chung and Romano 2013): the test stays exact if outputs are
 exchangeable, and its false-positive rate tends to the level for equal scores.
-docs/explanation/false-positive-rate.md has simulations.
+docs/false-positive-rate.md has simulations.
 """
 
 from __future__ import annotations

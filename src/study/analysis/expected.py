@@ -58,7 +58,7 @@ def on_another(
     first where 0 < d₁ < m(1 + v₁/v₂), so that right and wrong are differences of normal probabilities. The standard
     errors account for the number and lengths of segments.
 
-    docs/explanation/expected-replication.md reports what happens if the sources differ, and how the formula compares
+    docs/expected-replication.md reports what happens if the sources differ, and how the formula compares
     with shuffling.
 
     Parameters
@@ -114,21 +114,21 @@ def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes |
 
     Rows with nan are ignored. The result is nan without usable rows. It has no interval with fewer than three systems,
     nor with fewer than `FEWEST_DEGREES` degrees of freedom: there are too few test sets (or systems), and the interval
-    would cover nearly all rates. docs/explanation/coverage.md reports the coverage in simulations.
+    would cover nearly all rates. docs/coverage.md reports the coverage in simulations.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
     if not both.sum():
         return np.nan, np.nan, np.nan
-    found = float(right.sum() / both.sum())
+    rate = float(right.sum() / both.sum())
     if over_systems.n_members(systems) < 3:
-        return found, np.nan, np.nan
-    residuals = (right - found * both) / both.sum()
+        return rate, np.nan, np.nan
+    residuals = (right - rate * both) / both.sum()
     variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)
     if degrees < FEWEST_DEGREES and variance > 0:
-        return found, np.nan, np.nan
-    low, high = over_systems.interval(found, variance, degrees, scale="logit")
-    return found, low, high
+        return rate, np.nan, np.nan
+    low, high = over_systems.interval(rate, variance, degrees, scale="logit")
+    return rate, low, high
 
 
 FEWEST_DEGREES = 2.0
@@ -140,10 +140,10 @@ def difference(share: Estimate, expected: Estimate) -> Estimate:
 
     Both are treated as independent. As they depend on the same systems, the interval is conservative.
     """
-    found = share[0] - expected[0]
+    middle = share[0] - expected[0]
     below = float(np.hypot(share[0] - share[1], expected[2] - expected[0]))
     above = float(np.hypot(share[2] - share[0], expected[0] - expected[1]))
-    return found, found - below, found + above
+    return middle, middle - below, middle + above
 
 
 def beside(name: str, share: Estimate, expected: Estimate) -> dict[str, float]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.io.errors import InputError
-from study.analysis.over_systems import Codes, n_members, share_interval
+from study.analysis.over_systems import Codes, Floats, n_members, share_interval
 from study.training.training_sets import FULL_SETS, of_full_sets
 
 WINDOW = (0.04, 0.06)
@@ -62,10 +62,11 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     first, second = np.sort(numbers.reshape(-1, 2), axis=1).T
     label = first * len(names) + second
     both = {
-        f"{names[one // len(names)]} / {names[one % len(names)]}": one for one in np.unique(label[names[first] != ""])
+        f"{names[number // len(names)]} / {names[number % len(names)]}": number
+        for number in np.unique(label[names[first] != ""])
     }
-    for name, one in sorted(both.items()) if len(both) > 1 else ():
-        yield name, comparisons[label == one]
+    for name, number in sorted(both.items()) if len(both) > 1 else ():
+        yield name, comparisons[label == number]
 
 
 def combinations_in(comparisons: pd.DataFrame) -> NDArray[np.intp]:
@@ -94,6 +95,18 @@ def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd
     return [(tuple(map(str, key)), rows) for key, rows in comparisons.groupby(keys, sort=False)]
 
 
+def pvalues(comparisons: pd.DataFrame) -> Floats:
+    """P-values of comparisons: one-sided ones if their test is one-sided, as in the paper, otherwise two-sided ones."""
+    p: Floats = comparisons["pvalue_one_sided"].fillna(comparisons["pvalue"]).to_numpy(float)
+    return p
+
+
+def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether the p-value of each comparison lies in the window around 0.05."""
+    p = pvalues(comparisons)
+    return (p >= WINDOW[0]) & (p <= WINDOW[1])
+
+
 def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
     """Select the rows of the bootstrap (sampled or exact), or of the first test if there is no bootstrap."""
     draws = table["test"].map({name: definitions.find(name).draw for name in definitions.names()})
@@ -115,20 +128,20 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     """
     order = np.argsort(values, kind="stable")
     ordered, heavy = values[order], np.atleast_2d(weights)[:, order]
-    found = np.full(len(heavy), np.nan)
-    for row, own in enumerate(heavy):
-        kept = own > 0
-        if not kept.any():
+    quantiles = np.full(len(heavy), np.nan)
+    for row, weights_of_row in enumerate(heavy):
+        has_weight = weights_of_row > 0
+        if not has_weight.any():
             continue
-        ascending, reached = ordered[kept], own[kept].cumsum()
-        middle, target = reached - own[kept] / 2, share * reached[-1]
+        ascending, reached = ordered[has_weight], weights_of_row[has_weight].cumsum()
+        middle, target = reached - weights_of_row[has_weight] / 2, share * reached[-1]
         # The first value whose middle is not before the target, or else the last value.
         after = min(int(np.searchsorted(middle, target)), len(middle) - 1)
-        found[row] = ascending[after]
+        quantiles[row] = ascending[after]
         if after and middle[after] > target:
             step = (target - middle[after - 1]) / (middle[after] - middle[after - 1])
-            found[row] = ascending[after - 1] + step * (ascending[after] - ascending[after - 1])
-    return found
+            quantiles[row] = ascending[after - 1] + step * (ascending[after] - ascending[after - 1])
+    return quantiles
 
 
 def quantile_interval(
@@ -138,7 +151,7 @@ def quantile_interval(
 
     Let F(q) be the share of pairs whose value is at most q, with the interval [a, b] by `share_interval`. The interval
     of q then goes from the quantile a to the quantile b; for a, values equal to q count as above it. The density at q
-    may be 0, for example if the median lies between two kinds of pairs. docs/explanation/coverage.md reports the
+    may be 0, for example if the median lies between two kinds of pairs. docs/coverage.md reports the
     coverage.
 
     Parameters
@@ -153,10 +166,10 @@ def quantile_interval(
     The quantile and the two ends, which are nan with fewer than 6 pairs or systems.
     """
     heavy = np.ones(len(values)) if weights is None else weights
-    found = float(weighted_quantile(values, heavy, share)[0])
+    quantile = float(weighted_quantile(values, heavy, share)[0])
     if min(len(values), n_members(systems)) < MIN_SYSTEMS:
-        return found, np.nan, np.nan
-    low, _ = share_interval(values < found, systems, weights=weights)
-    _, high = share_interval(values <= found, systems, weights=weights)
+        return quantile, np.nan, np.nan
+    low, _ = share_interval(values < quantile, systems, weights=weights)
+    _, high = share_interval(values <= quantile, systems, weights=weights)
     low, high = (float(weighted_quantile(values, heavy, end)[0]) for end in (low, high))
-    return found, low, high
+    return quantile, low, high

@@ -19,7 +19,7 @@ from matplotlib.transforms import blended_transform_factory
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
-from study.analysis.pairs import WINDOW
+from study.analysis.pairs import WINDOW, pvalues
 from study.figures import style
 from study.figures.confidence import saturation
 from study.test_sets import is_initial, is_whole
@@ -222,7 +222,14 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     shares = reproduction[reproduction["compared_with"].astype(str).str.startswith("share:")]
     panels = _panels(calibration)
     names = [str(address).split(":")[1] for address in shares["compared_with"]]
-    name = next((one for one in (*names, *panels) if {"near", "far"} & panels.get(one, {}).keys()), "")
+    name = next(
+        (
+            calibration_name
+            for calibration_name in (*names, *panels)
+            if {"near", "far"} & panels.get(calibration_name, {}).keys()
+        ),
+        "",
+    )
     theirs: dict[str, list[tuple[float, float]]] = {}
     for row in shares.itertuples():
         _, _, distance, ends = str(row.compared_with).split(":")
@@ -384,14 +391,14 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     standard errors of the gain. It falls as the correlation increases.
     """
     figure, axes = style.column()
-    rows = comparisons.dropna(subset=["correlation", "gain", "pvalue"])
+    rows = comparisons.dropna(subset=["correlation", "gain"])
     axes.set(xlabel="correlation of the two systems", ylabel=style.gain_label(comparisons["metric"]))
     if rows.empty:
         axes.set_ylabel("gain (points)")
         style.sentence(axes, "nothing to draw: no pairs")
         return style.says(figure, "Gain against the correlation of two systems")
     style.only("comparisons", rows, "dataset metric")
-    significant = rows["pvalue"] < 0.05
+    significant = pvalues(rows) < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)
     kinds = [

@@ -13,14 +13,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from pairsig.core.definitions import from_signature
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory
 from pairsig.io.tables import read_parquet
+from study.analysis.over_systems import Floats
+from study.analysis.pairs import pvalues
 
 READ = (
     "dataset", "test_set", "derived", "domain", "metric", "system_a", "system_b", "same_group", "kind_a", "kind_b",
-    "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "signature",
+    "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "pvalue_one_sided",
+    "signature",
 )  # fmt: skip
 """Columns of comparisons that the explorer reads."""
 
@@ -58,27 +60,27 @@ def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict
     """
     for dataset, rows in comparisons.groupby("dataset", sort=False, observed=True):
         systems = _systems(rows)
-        places = {one["name"]: place for place, one in enumerate(systems)}
+        places = {system["name"]: place for place, system in enumerate(systems)}
         drawn: list[tuple[dict[str, Any], dict[str, Any]]] = []
         keys = ["test_set", "derived", "domain", "n_segments"]
-        for (label, derived, domain, n), mine in rows.groupby(keys, sort=False, observed=True):
-            about = {"label": label, "derived": derived, "domain": str(domain), "n": int(n), "pairs": len(mine)}
-            first, second = (mine[f"system_{side}"].map(places).to_numpy(dtype=int) for side in "ab")
+        for (label, derived, domain, n), of_test_set in rows.groupby(keys, sort=False, observed=True):
+            about = {"label": label, "derived": derived, "domain": str(domain), "n": int(n), "pairs": len(of_test_set)}
+            first, second = (of_test_set[f"system_{side}"].map(places).to_numpy(dtype=int) for side in "ab")
             scores = np.full(len(systems), np.nan)
-            scores[first], scores[second] = mine["score_a"], mine["score_b"]
+            scores[first], scores[second] = of_test_set["score_a"], of_test_set["score_b"]
             values = {
-                "two_sided": from_signature(str(mine["signature"].iloc[0])).two_sided,
+                "two_sided": bool(of_test_set["pvalue_one_sided"].isna().all()),
                 "a": first.tolist(),
                 "b": second.tolist(),
-                "gain": _digits(mine["gain"], 4),
-                "p": _significant(mine["pvalue"], 4),
-                "correlation": _digits(mine["correlation"], 3),
-                "error": _digits(mine["standard_error"], 4),
-                "same": mine["same_group"].astype(int).tolist(),
+                "gain": _digits(of_test_set["gain"], 4),
+                "p": _significant(pvalues(of_test_set), 4),
+                "correlation": _digits(of_test_set["correlation"], 3),
+                "error": _digits(of_test_set["standard_error"], 4),
+                "same": of_test_set["same_group"].astype(int).tolist(),
                 "score": _digits(scores, 2),
             }
             drawn.append((about, values))
-        drawn.sort(key=lambda one: _place(one[0]))
+        drawn.sort(key=lambda system: _place(system[0]))
         test_sets, arrays = [about for about, _ in drawn], [values for _, values in drawn]
         metric = str(rows["metric"].iloc[0])
         yield {"dataset": str(dataset), "metric": metric, "systems": systems, "test_sets": test_sets}, arrays
@@ -103,7 +105,7 @@ def _digits(values: ArrayLike, digits: int) -> list[float | None]:
     return [None if math.isnan(value) else value for value in rounded]
 
 
-def _significant(values: pd.Series, digits: int) -> list[float]:
+def _significant(values: Floats, digits: int) -> list[float]:
     """Round p-values to this number of significant digits."""
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
@@ -115,11 +117,11 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
     result did not replicate.
     """
     for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False, observed=True):
-        found = []
+        p, chosen = pvalues(rows), []
         for low, high in pairwise(BOUNDS):
-            inside = rows[(rows["pvalue"] >= low) & (rows["pvalue"] < high)]
-            found.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
-        drawn = pd.concat(found)
+            inside = rows[(p >= low) & (p < high)]
+            chosen.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
+        drawn = pd.concat(chosen)
         systems = sorted({*drawn["system_a"], *drawn["system_b"]})
         sides = [drawn[f"{side}_dataset"] + " / " + drawn[f"{side}_test_set"] for side in ("on", "against")]
         test_sets = sorted({name for side in sides for name in side})
@@ -135,7 +137,7 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "b": drawn["system_b"].map(places).tolist(),
             "on": sides[0].map(numbers).tolist(),
             "other": sides[1].map(numbers).tolist(),
-            "p": _significant(drawn["pvalue"], 4),
+            "p": _significant(pvalues(drawn), 4),
             "gain": _digits(drawn["gain"], 3),
             "against": _digits(drawn["gain_against"], 3),
         }

@@ -3,7 +3,7 @@
 The numerator of a ratio is called *column* and the denominator *row*; where the denominator cannot change, there is one
 row. The characteristic function of the sum is inverted after an exponential tilt towards the event, within a window and
 at the frequencies that matter, so that rounding errors are relative to p. If no tilt is good, the dynamic programme
-over both dimensions takes over; with few units of large counts, the sums are enumerated. docs/explanation/exact.md has
+over both dimensions takes over; with few units of large counts, the sums are enumerated. docs/computation.md has
 the reasons.
 """
 

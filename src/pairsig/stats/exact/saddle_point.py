@@ -7,7 +7,7 @@ For a sum U of steps on the integers, any s > 0 and m,
 is P(U >= k) + Σ_{i≠0} e^{sim} P(U >= k + im): the tail itself and its aliases.
 
 At the saddle point the summands do not cancel, so the sum has full relative accuracy; m is chosen so that the aliases
-are below e^−36 of the tail. docs/explanation/exact.md has the reasons. `distributions` computes a whole window and
+are below e^−36 of the tail. docs/computation.md has the reasons. `distributions` computes a whole window and
 bounds its error; tests compare the two. This module is for the pairs of many systems (`pairs`), each of which needs
 one tail.
 
