@@ -20,8 +20,8 @@ import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
-from pairsig.readers import inputs, recognition, system_counts, tasks
-from pairsig.readers.logs import items
+from pairsig.readers import Beginning, inputs, recognition, system_counts, tasks
+from pairsig.readers.logs import items, lm_eval
 from pairsig.readers.recognition import read_all
 
 DATA = Path(__file__).parents[1] / "data/evaluation_logs"
@@ -1743,3 +1743,60 @@ def test_a_log_may_lack_the_content_of_some_items(tmp_path):
     """Those that it has are compared."""
     parts = items.counted("a", "m", [items.Item("q", {"x": 1}), items.Item("r", {"x": 0}, content="1")])
     assert parts[0].contents == ("", "1")
+
+
+@pytest.mark.parametrize(
+    ("row", "prompt"),
+    [
+        ({"arguments": {"gen_args_0": {"arg_0": "asked", "arg_1": " A"}}}, "asked"),
+        ({"arguments": [["asked", " A"], ["asked", " B"]]}, "asked"),
+        ({"arguments": 7}, 7),
+        ({"arguments": {}}, {"q": 1}),
+        ({"arguments": {"a": {"b": ""}}}, {"q": 1}),
+        ({}, {"q": 1}),
+    ],
+)
+def test_prompts_of_lm_eval(row, prompt):
+    """Versions differ in how they nest the arguments; without any, the doc has the question."""
+    assert lm_eval._prompt({"doc": {"q": 1}} | row) == prompt
+
+
+def test_one_doc_of_lm_eval_with_two_filters_is_the_same(tmp_path):
+    rows = [
+        {"doc_id": 0, "filter": name, "metrics": ["acc"], "acc": 1, "doc_hash": own}
+        for name, own in (("first", "x"), ("second", "y"))
+    ]
+    refuses(lm_eval_of(tmp_path / "m", rows), "line 2: found a doc with doc_id 0 that differs from the one in line 1")
+
+
+def test_the_model_of_lm_eval_is_in_its_arguments(tmp_path):
+    config = {"model": "hf", "model_args": "pretrained=lab/m,dtype=auto"}
+    log = lm_eval_of(tmp_path / "folder", [{"metrics": ["acc"], "acc": 1}], model_name="", config=config)
+    assert read("lm_eval", log).system == "lab/m"
+
+
+def test_samples_in_memory_are_counted_from_1():
+    log = {"results": {}, "model_name": "m", "samples": {"t": [{"doc_id": 0, "doc": {}}, {"doc_id": [], "doc": {}}]}}
+    with pytest.raises(InputError, match=r"task t, line 2: found \[\] as doc_id"):
+        pairsig.read([log])
+    with pytest.raises(InputError, match="with log_samples=True"):
+        pairsig.read([{"results": {}}])
+
+
+def test_documents_beside_scores_of_mt_metrics_eval(tmp_path):
+    """They are in the same data set, one line per segment; there may be none."""
+    path = write(tmp_path / "human-scores/en-de.mqm.seg.score", "a\t1\na\t-2\n")
+    part = read("mt_metrics_eval", path)
+    assert (part.segments, set(part.documents)) == (("1", "2"), {""})
+    beside = tmp_path / "documents/en-de.docs"
+    write(beside, "news d1\nnews\n")
+    refuses(path, "en-de.docs, line 2: found 'news', expected DOMAIN DOCUMENT")
+    write(beside, "news d1\n")
+    refuses(path, "en-de.docs: found 1 lines, expected 2, one per segment")
+
+
+@pytest.mark.parametrize("rows", ["", "a\t1\nno score\n", "1 2\n3 4\n"])
+def test_what_is_no_file_of_mt_metrics_eval(rows, tmp_path):
+    """Every line has a name and a score, and not all are numbers."""
+    reader = recognition.reader_of_counts("mt_metrics_eval")
+    assert not reader.recognizes(Beginning(write(tmp_path / "x", rows)))
