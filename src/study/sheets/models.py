@@ -463,7 +463,8 @@ class BaseModelRow(Row):
         "a list of requirements: `java`, `jar:NAME`, `python:MODULE`, `command:NAME`", "[java, jar:maltparser]", ()
     )
     sizes: Sizes = optional(
-        "as in `training_sets.yaml`, for fewer systems than the other base models have; empty for the same number",
+        "as in `training_sets.yaml`, for other numbers of systems than the other base models have; empty for the same "
+        "numbers",
         "{full: 2, half: 2}",
         {},
     )
