@@ -41,10 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Several commands in one process import numpy, pandas and the library once.
     """
-    given = list(sys.argv[1:] if argv is None else argv)
-    ends = [place for place, word in enumerate(given) if word == "--then"]
-    for start, end in pairwise([-1, *ends, len(given)]):
-        words = given[start + 1 : end]
+    words_given = list(sys.argv[1:] if argv is None else argv)
+    ends = [place for place, word in enumerate(words_given) if word == "--then"]
+    for start, end in pairwise([-1, *ends, len(words_given)]):
+        words = words_given[start + 1 : end]
         words[:1] = [word.replace("_", "-") for word in words[:1]]  # analyses are called like their modules, too
         if status := _commands(words[0] if words else "").main(words):
             return status
@@ -203,8 +203,10 @@ def _commands(wanted: str = "") -> console.Commands:
 
     from study import analysis
 
-    own = wanted.replace("-", "_")
-    for name in [own] if own in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES:
+    module_name = wanted.replace("-", "_")
+    for name in (
+        [module_name] if module_name in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES
+    ):
         if (record := analysis.load(name)).function:
             _add_analysis(commands, name, record)
     return commands
@@ -235,8 +237,8 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
                 p.add_argument(option, type=source.type, help=source.about, nargs="+" if source.several else None)
             case _:
                 p.add_argument(option, nargs="*", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
-    for one in record.tables[1:]:
-        p.add_argument(f"--{one.name.replace('_', '-')}", type=console.table, help=f"table to write: {one.rows}")
+    for output in record.tables[1:]:
+        p.add_argument(f"--{output.name.replace('_', '-')}", type=console.table, help=f"table to write: {output.rows}")
     p.add_argument("--output", type=console.table, required=True, help=f"table to write: {record.tables[0].rows}")
 
 
@@ -276,12 +278,12 @@ def _prepare(arguments: argparse.Namespace) -> None:
     options = console.pairs(arguments.option)
     selection = {name: getattr(arguments, name) for name in corpora.SELECTION}
     segments = corpora.read(arguments.task, arguments.files, options, **selection)
-    task, whole, module = arguments.task, [one.text for one in segments], corpora.module(arguments.task)
+    task, whole, module = arguments.task, [segment.text for segment in segments], corpora.module(arguments.task)
     texts = {
         arguments.output: corpora.join(task, whole),
         arguments.input: corpora.join(task, [module.blank(text) for text in whole]),
         arguments.reference: corpora.join(task, [module.gold(text) for text in whole]),
-        arguments.documents: "".join(f"{one.domain or '-'}\t{one.document or '-'}\n" for one in segments),
+        arguments.documents: "".join(f"{segment.domain or '-'}\t{segment.document or '-'}\n" for segment in segments),
     }
     for path, text in texts.items():
         if path:
@@ -375,14 +377,14 @@ def _count(arguments: argparse.Namespace) -> None:
     about: dict[str, Any] = {"dataset": arguments.dataset, "provenance": provenance}
     if arguments.reader == "table":
         about |= {"systems": arguments.system, "groups": arguments.group, "kinds": arguments.kind}
-        found = scores.read(arguments.files, options, metric=arguments.metric, **about)
+        counted = scores.read(arguments.files, options, metric=arguments.metric, **about)
     else:
-        found = outcomes.read(arguments.reader, arguments.files, options, **about)
-    for omission in found.omissions:
-        console.warn(f"dataset {found.dataset}: system {omission.system} is left out: {omission}")
-    for first, second in found.duplicates():
-        console.warn(f"dataset {found.dataset}: systems {first} and {second} have the same counts on every segment")
-    statistics.write(found, arguments.output)
+        counted = outcomes.read(arguments.reader, arguments.files, options, **about)
+    for omission in counted.omissions:
+        console.warn(f"dataset {counted.dataset}: system {omission.system} is left out: {omission}")
+    for first, second in counted.duplicates():
+        console.warn(f"dataset {counted.dataset}: systems {first} and {second} have the same counts on every segment")
+    statistics.write(counted, arguments.output)
 
 
 def _overlaps(arguments: argparse.Namespace) -> None:
@@ -426,9 +428,12 @@ def _analyse(record: Analysis, arguments: argparse.Namespace) -> None:
         elif not isinstance(source, Setting):
             value = source.read(value)
         taken[key] = value
-    found = record.run(**taken)
-    paths = {one.name: getattr(arguments, one.name if place else "output") for place, one in enumerate(record.tables)}
-    wanted = {name: table for name, table in found.items() if paths[name]}
+    results = record.run(**taken)
+    paths = {
+        output.name: getattr(arguments, output.name if place else "output")
+        for place, output in enumerate(record.tables)
+    }
+    wanted = {name: table for name, table in results.items() if paths[name]}
     for name, table in wanted.items():
         if table is None:
             others = (key for key, source in record.inputs.items() if isinstance(source, Rows) and key not in taken)
@@ -436,7 +441,7 @@ def _analyse(record: Analysis, arguments: argparse.Namespace) -> None:
             raise InputError(f"found --{name.replace('_', '-')} without {missing}, expected both")
     for name, table in wanted.items():
         tables.write(table, paths[name])
-    for table in found.values():
+    for table in results.values():
         if table is not None and "verdict" in table:
             for verdict, number in table["verdict"].value_counts().items():
                 print(f"{verdict}: {number}")
@@ -466,7 +471,9 @@ def _plot(arguments: argparse.Namespace) -> None:
         names = known[name].tables
         return read(Path(path), names[min(place, len(names) - 1)])
 
-    drawn = [functions[name](*(table(name, *one) for one in enumerate(paths))) for name, paths in wanted]
+    drawn = [
+        functions[name](*(table(name, *numbered_path) for numbered_path in enumerate(paths))) for name, paths in wanted
+    ]
     from pairsig.io.pictures import save
 
     for figure, files in zip(drawn, arguments.output, strict=True):
@@ -477,7 +484,7 @@ def _plot(arguments: argparse.Namespace) -> None:
 def _drawing(figure: Figure) -> Callable[..., Any]:
     """Import the function that draws a figure."""
     try:
-        found: Callable[..., Any] = getattr(
+        function: Callable[..., Any] = getattr(
             import_module(f"study.figures.{figure.module}"), figure.function or figure.name
         )
     except ModuleNotFoundError as error:
@@ -489,9 +496,9 @@ def _drawing(figure: Figure) -> Callable[..., Any]:
     def drawn(*tables: pd.DataFrame) -> Any:
         from study.figures.style import titled
 
-        return titled(found(*tables), figure.subject)
+        return titled(function(*tables), figure.subject)
 
-    return wraps(found)(drawn)
+    return wraps(function)(drawn)
 
 
 def _figure(arguments: argparse.Namespace) -> None:
@@ -514,8 +521,8 @@ def _figure(arguments: argparse.Namespace) -> None:
             pattern = f"{name}/{dataset}.*.parquet"
         elif name == "overlay" and overlay:
             pattern = f"comparisons/{overlay}.*.parquet"
-        found = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
-        files = next(filter(None, found), [])
+        by_folder = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
+        files = next(filter(None, by_folder), [])
         if not files and name != "overlay":
             folders = " and ".join(map(str, arguments.results))
             raise InputError(f"found no {pattern} in {folders}, expected the table of a run; type make quick")
@@ -531,8 +538,12 @@ def _figure(arguments: argparse.Namespace) -> None:
 def _usage(signature: inspect.Signature) -> str:
     """Format the parameters of a function: `thresholds [size_scaling]`, `comparisons …`."""
     return " ".join(
-        f"{one.name} …" if one.kind is one.VAR_POSITIONAL else one.name if one.default is one.empty else f"[{one.name}]"
-        for one in signature.parameters.values()
+        f"{parameter.name} …"
+        if parameter.kind is parameter.VAR_POSITIONAL
+        else parameter.name
+        if parameter.default is parameter.empty
+        else f"[{parameter.name}]"
+        for parameter in signature.parameters.values()
     )
 
 
@@ -596,9 +607,9 @@ def _findings(arguments: argparse.Namespace) -> None:
     from study import analysis
     from study.site import text
 
-    found = {path.stem: analysis.read(path) for path in arguments.tables}
-    written = {arguments.output: text.findings(found, arguments.tables[0].parent.name)}
-    written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
+    read = {path.stem: analysis.read(path) for path in arguments.tables}
+    written = {arguments.output: text.findings(read, arguments.tables[0].parent.name)}
+    written |= {page: text.filled(page.read_text(encoding="utf-8"), read) for page in arguments.fill}
     for path, page in written.items():
         tables.write_text(page, path)
 

@@ -386,8 +386,8 @@ def test_the_finest_lattice():
     """52 bits behind the point, and no more of them than a total can hold."""
     assert exact_test([2.0**-52], [0.0], metric="mean").pvalue == 1.0
     assert exact_test([1 + 2.0**-50, 0.0], [0.0, 0.0], metric="mean").pvalue == 1.0
-    with pytest.raises(InputError, match="not multiples of a step"):
-        exact_test([1 + 2.0**-52] * 4, [0.0] * 4, metric="mean")
+    # Four of these are no exact sum; that all are wins is clear all the same.
+    assert exact_test([1 + 2.0**-52] * 4, [0.0] * 4, metric="mean").pvalue == 2 * 2.0**-4
 
 
 def test_documents_are_sums():
@@ -491,13 +491,12 @@ def test_a_single_unit():
 
 
 def test_values_on_no_lattice():
-    with pytest.raises(
-        InputError,
-        match=r"for rouge1_f with these values, which are not multiples of a step 10⁻ᵏ or 2⁻ᵏ .*; use randomization",
-    ):
-        exact_test([1 / 3, 0.5], [0.2, 0.1], metric="rouge1_f")
-    with pytest.raises(InputError, match=r"not multiples of a step .*; use bootstrap_test, or round the values"):
+    """The bootstrap needs one, and so does a ratio whose denominators differ."""
+    message = r"not multiples of a step 10⁻ᵏ or 2⁻ᵏ .*; use "
+    with pytest.raises(InputError, match=f"{message}bootstrap_test, or round the values"):
         exact_bootstrap_test([1 / 3, 0.5], [0.2, 0.1], metric="mean", alternative="observed")
+    with pytest.raises(InputError, match=f"for f1 with these values, which are {message}randomization_test"):
+        exact_test([[1 / 3, 1, 1], [0.5, 1, 1]], [[0.2, 0.5, 1], [0.1, 1, 1]], metric="f1")
     for huge in (1e300, 2.0**53, 2**53):
         with pytest.raises(
             InputError,
@@ -509,10 +508,6 @@ def test_values_on_no_lattice():
 def test_distributions_that_are_too_large_are_refused():
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, 10**9, (2, 300))
-    with pytest.raises(
-        InputError, match="totals of mean over 300 units can take too many values for the exact test; use"
-    ):
-        exact_test(a, b, metric="mean")
     with pytest.raises(InputError, match="too many values for the exact bootstrap test; use bootstrap_test"):
         exact_bootstrap_test(a, b, metric="mean", alternative="observed")
 
@@ -556,8 +551,9 @@ def test_the_limits_of_a_window(monkeypatch, a, b, largest, is_refused):
     monkeypatch.setattr(distributions, "MOST_SUMS", 0)
     monkeypatch.setattr(distributions, "LARGEST", largest)
     if is_refused:
-        with pytest.raises(InputError, match="too many values for the exact test"):
-            exact_test(a, b, metric="accuracy")
+        distribution, event = swapped(a, b, "accuracy")
+        with pytest.raises(distributions.TooLargeError):
+            distributions.mass(distribution, event)
     else:
         assert exact_test(a, b, metric="accuracy").pvalue == oracles.exact("accuracy", a, b, find("exact"))[0]
 
@@ -576,14 +572,13 @@ def test_bootstrap_needs_common_denominators():
         exact_bootstrap_test([[1, 2], [1, 1]], [[0, 1], [1, 2]], metric="accuracy", alternative="observed")
 
 
-def test_scores_with_many_digits_are_refused_before_minutes_are_spent(monkeypatch):
+def test_scores_with_many_digits_are_bounded_before_minutes_are_spent(monkeypatch):
     """No factor of the transform decays, so all of it would have to be multiplied out."""
     monkeypatch.setattr(distributions._Window, "_all_phi", None)  # cannot be called
     rng = np.random.default_rng(1)
     a = np.round(rng.random(200), 8)
     b = np.round(a + rng.normal(0, 0.1, 200), 8)
-    with pytest.raises(InputError, match="can take too many values for the exact test; use randomization_test"):
-        exact_test(a, b)
+    assert 0 < exact_test(a, b).error_bound < 1e-3
 
 
 @pytest.mark.parametrize("n", [54, 200, 1000, 1001])

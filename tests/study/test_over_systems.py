@@ -291,13 +291,19 @@ class Coverage:
         _, *difference = expected.difference((share, low, high), (centre, least, most))
         intervals = [exceedances.clopper_pearson(share * n, n), (low, high), (least, most), difference]
         truths = [truth, truth, mean, truth - mean]
-        self.hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])
-        self.widths.append([one[1] - one[0] for one in intervals])
+        # Where there is none, nothing is said that could be false.
+        self.hits.append(
+            [
+                float(low <= true <= high) if low <= high else np.nan
+                for (low, high), true in zip(intervals, truths, strict=True)
+            ]
+        )
+        self.widths.append([high - low for low, high in intervals])
         self.n_pairs.append(n)
 
     def means(self):
         """Of naive, share, expected and difference; and of the number of pairs."""
-        return np.mean(self.hits, axis=0), np.mean(self.widths, axis=0), float(np.mean(self.n_pairs))
+        return np.nanmean(self.hits, axis=0), np.nanmean(self.widths, axis=0), float(np.mean(self.n_pairs))
 
 
 def coverage(n_systems, against, *, kind="normal", shift=0.0, n_worlds=100, n_sets=5, n_truth=3, seed=1):

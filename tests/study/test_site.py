@@ -265,7 +265,7 @@ def test_the_explorer_draws_what_was_compared(site, folder, name):
         a, b = data["a"][at], data["b"][at]
         assert (systems[a], systems[b]) == (row["system_a"], row["system_b"])
         assert (kinds[systems[a]], kinds[systems[b]]) == (row["kind_a"], row["kind_b"])
-        assert data["p"][at] == pytest.approx(float(row["pvalue_one_sided"]), rel=1e-3)
+        assert data["p"][at] == pytest.approx(float(row["pvalue"]), rel=1e-3)
         for key, column, digits in (
             ("gain", "gain", 4),
             ("correlation", "correlation", 3),
@@ -295,7 +295,7 @@ def test_the_pairs_of_a_calibration_are_those_it_counts(site, folder):
             where = f"{DATASET} / {row['test_set']}"
             gains[where, row["system_a"], row["system_b"]] = float(row["gain"])
             gains[where, row["system_b"], row["system_a"]] = -float(row["gain"])
-            chances[where, row["system_a"], row["system_b"]] = float(row["pvalue_one_sided"])
+            chances[where, row["system_a"], row["system_b"]] = float(row["pvalue"])
     expected = sorted(
         (on, other, a, b)
         for (on, a, b), p in chances.items()

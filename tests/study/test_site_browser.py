@@ -170,7 +170,7 @@ def test_hovering_tells_who_they_are(visit, folder, width):
     row = next(row for row in compared(folder) if [row["system_a"], row["system_b"]] == shown[isolated][:2])
     for word in (
         row["system_a"], row["system_b"], f"{float(row['score_a']):.2f}", f"{float(row['score_b']):.2f}",
-        f"{float(row['gain']):.2f}", f"{float(row['pvalue_one_sided']):.3g}", f"{float(row['correlation']):.2f}",
+        f"{float(row['gain']):.2f}", f"{float(row['pvalue']):.3g}", f"{float(row['correlation']):.2f}",
     ):  # fmt: skip
         assert word in said
 

@@ -1,7 +1,9 @@
 """What a change of the settings plans: every job that depends on it, and no other."""
 
 import copy
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,6 +12,7 @@ from conftest import clone
 from planning import Planner
 from running import BIN, ROOT, run
 from study import cli
+from study.site.build import documentation
 
 DATASETS = ["conll2017-zh", "hansards", "realsumm"]
 """With initial segments, with correlations, and of documents."""
@@ -100,6 +103,17 @@ def test_commands_that_run_no_job_need_no_cores(planned, command):
     planner, path, config = planned
     path.write_text(yaml.safe_dump(config), encoding="utf-8")
     planner.run(*command.split())
+
+
+@pytest.mark.slow
+def test_the_pages_are_made_from_the_documentation(planned):
+    """Every page of it that they contain is an input, so that an edit makes them again."""
+    planner, path, config = planned
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    summary = planner.run("--detailed-summary")
+    (described,) = (line for line in summary.splitlines() if line.startswith("results/site\t"))
+    read = {Path(path).with_suffix(".html").name for path in re.split("[,\t]", described) if "docs/" in path}
+    assert {Path(name).name for name in documentation()} <= read
 
 
 @pytest.mark.slow

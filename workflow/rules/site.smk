@@ -2,6 +2,7 @@
 
 SITE = Path(SRC, "study", "site")
 PAGES = [os.path.relpath(path) for path in sorted(SITE.glob("[a-z]*/*.*"))]
+DOCUMENTATION = [os.path.relpath(path) for path in sorted(SRC.parent.glob("docs/**/*.md"))]
 
 
 rule findings:
@@ -54,6 +55,7 @@ rule site:
         ],
         library=library("site"),
         pages=PAGES,
+        documentation=DOCUMENTATION,
     output:
         site=directory("results/site"),
     log:

@@ -121,7 +121,8 @@ def compare_with_one(
                     if tests:
                         notes.append(f"{name_a} and {name_b} were tested by {test.drawn.label}: {error}")
                     tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
-                found.append((test.warning or studentized.warning(pair, test), tested))
+                doubt = tested.doubt if isinstance(tested, ExactResult) else ""
+                found.append((doubt or test.warning or studentized.warning(pair, test), tested))
             points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin
             for shown in [] if points is None else [margins.against(pair, points, claim) for claim in margins.CLAIMS]:
                 found.append((shown.says(name_a, name_b), shown))
@@ -279,7 +280,9 @@ def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[floa
         if result.estimator != near_exact.PLAIN or not math.isnan(result.disagreement):
             cells |= {"estimator": result.estimator, "disagreement": result.disagreement}
     elif isinstance(result, ExactResult):
-        p, log10_p, error = certain(p, result.log10_pvalue, result.error_bound)
+        p, log10_p, error = result.pvalue, result.log10_pvalue, result.error_bound
+        if not result.doubt:  # the middle of two bounds is rounded already
+            p, log10_p, error = certain(p, log10_p, error)
         low, high = p * (1 - error), min(p * (1 + error), 1.0)
         cells |= {"log10_pvalue": log10_p, "error_bound": error}
     if stop_at is not None:

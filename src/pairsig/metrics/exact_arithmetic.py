@@ -97,8 +97,8 @@ def steps_by_column(counts: NDArray[Any]) -> NDArray[np.float64]:
             continue
         if whole_numbers(values):
             raise too_large(counts[:, :, [column]])
-        # The largest 2ᵏ with 2ᵏ · n · max |value| < 2⁵³
-        steps[column] = np.exp2(np.floor(np.log2(EXACT / 2 / (largest(values) * n_units))))
+        # The largest 2ᵏ with 2ᵏ · n · max |value| < 2⁵³, and no larger than floats are.
+        steps[column] = np.exp2(min(np.floor(52 - np.log2(largest(values)) - np.log2(n_units)), 1023.0))
     return steps
 
 

@@ -112,6 +112,8 @@ def applies(scorer: Scorer, test: Test, unit: Unit) -> bool:
     if KERNELS[test.name] in _FAST:
         try:
             exact.fractions(scorer, test, unit)
+        except exact.NoStepError:
+            return exact.is_bounded(scorer, test)
         except InputError:
             return False
     return True

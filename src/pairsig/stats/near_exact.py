@@ -37,23 +37,15 @@ from pairsig.core.definitions import Test
 from pairsig.core.engine import Border, Product, Progress, Resampling, Scorer
 from pairsig.core.exceedances import ExceedanceCounts, clopper_pearson, pvalues
 from pairsig.core.influence import gradient
+from pairsig.stats.exact.signed_sums import REACH, log_mgf, log_tails, saddle
 
 Floats = NDArray[np.float64]
-Waves = NDArray[np.complex128]
 
 PLAIN, NEAR_EXACT, TILTED = "plain", "near-exact", "tilted"
 """Estimators: the share of shuffles that are extreme; corrected by L; corrected by L on tilted shuffles."""
 
 _NOISE = 1 / 1024
 """τ relative to the standard deviation of L. Less noise needs more frequencies, and adds less variance."""
-_REACH = 4.0
-"""Noise stays within so many τ, for practical purposes."""
-_NEGLIGIBLE = 25.0
-"""Frequencies and aliases are left out where they are below e⁻²⁵ ≈ 1e-11 of the tail."""
-_FIRST_UNITS = 64
-"""Units that are multiplied first; for most frequencies their product is already negligible."""
-_FINE = 256
-"""Frequencies between two whose waves are computed as such."""
 _GRAIN = 2.0**20
 """h and weights are rounded to multiples of 1/`_GRAIN`, so that sums are exact in any order."""
 
@@ -100,11 +92,11 @@ class Linear:
         # Where no shuffle of L reaches δ, the observed value of L, with as many shuffles beyond as there must be of D.
         reach = float(np.abs(weights).sum())
         nearest = delta if delta < reach else abs(float(weights.sum()))
-        borders = nearest + _REACH * noise * np.array([-1.0, 0.0, 1.0])
-        tails = _tails(weights, noise, borders)
+        borders = nearest + REACH * noise * np.array([-1.0, 0.0, 1.0])
+        tails = np.exp(log_tails(weights, noise, borders))
         # If δ is one of few values of L, noise would split this value: the border moves to the side where it is empty.
         density = math.exp(-0.5 * (nearest / deviation) ** 2) / (deviation * math.sqrt(2 * math.pi))
-        split = float(tails[0] - tails[2]) > 6 * _REACH * noise * density
+        split = float(tails[0] - tails[2]) > 6 * REACH * noise * density
         place = 1 if not split or borders[0] <= 0 else 2 if strict else 0
         return cls(slope, weights, noise, float(borders[place]), float(tails[place]))
 
@@ -118,88 +110,13 @@ class Linear:
 
         The tilt makes c the mean of L. A shuffle with swaps bᵢ ∈ {0, 1} has the weight exp(constant − Σ bᵢ·added).
         """
-        tilt = _saddle(self.weights, self.noise, self.border)
+        tilt = saddle(self.weights, self.noise, self.border)
         chance = np.clip(0.5 - 0.5 * np.tanh(tilt * self.weights), _LEAST_CHANCE, 1 - _LEAST_CHANCE)
         chance = np.where(self.weights == 0, 0.5, chance)
         thresholds = np.rint(chance * 2.0**32)
         chance = thresholds / 2.0**32
         added = np.log(chance) - np.log1p(-chance)
         return thresholds.astype(np.uint64), added, -float(np.log(2 * (1 - chance)).sum())
-
-
-def _saddle(weights: Floats, noise: float, border: float) -> float:
-    """The tilt θ with K'(θ) = c, where K(θ) = Σ log cosh(θwᵢ) + ½τ²θ²."""
-    size = math.sqrt(float(weights @ weights))
-    low, high = 0.0, math.inf
-    tilt = border / (size**2 + noise**2)  # as if L were normal
-    for _ in range(30):
-        lean = np.tanh(tilt * weights)
-        short = border - float(weights @ lean) - noise**2 * tilt
-        low, high = (tilt, high) if short > 0 else (low, tilt)
-        if abs(short) < 1e-6 * size:
-            break
-        step = short / (float(weights**2 @ (1 - lean**2)) + noise**2)
-        tilt = tilt + step if low < tilt + step < high else min(2 * low, (low + high) / 2)
-    return tilt
-
-
-def _log_mgf(weights: Floats, noise: float, tilt: float) -> float:
-    angle = np.abs(tilt * weights)
-    return float((angle + np.log1p(np.exp(-2 * angle))).sum()) - len(weights) * math.log(2) + 0.5 * (noise * tilt) ** 2
-
-
-def _tails(weights: Floats, noise: float, borders: Floats) -> Floats:
-    """P(Σ sᵢwᵢ + Z >= c) for borders c > 0 near each other, with a relative error below 1e-7.
-
-    With M the moment generating function, and any θ > 0 and spacing ω,
-
-        ω/2π Σⱼ M(z) e^{−zc} / z,  z = θ + ijω,  j = …, −1, 0, 1, …,
-
-    is the tail and its aliases, Σₖ e^{θ·2πk/ω} P(L + Z >= c + 2πk/ω), as in `exact.saddle_point`.
-    """
-    w = np.abs(weights[weights != 0])
-    middle = float(borders[len(borders) // 2])
-    if middle > float(w.sum()) + 2 * _REACH * noise:
-        return np.zeros_like(borders)
-    deviation = math.sqrt(float(w @ w) + noise**2)
-    tilt = max(_saddle(w, noise, middle), 2 / deviation)
-    spread = math.sqrt(float(w**2 @ np.cosh(np.minimum(tilt * w, 300.0)) ** -2.0) + noise**2)
-    log_front = _log_mgf(w, noise, tilt) - tilt * middle
-    log_p = log_front - math.log(1 + tilt * math.sqrt(2 * math.pi) * spread) - 3
-    further = math.sqrt(2 * _NEGLIGIBLE) / spread
-    log_further = _log_mgf(w, noise, tilt + further) - (tilt + further) * middle
-    period = max((_NEGLIGIBLE - log_p) / tilt, (_NEGLIGIBLE + log_further - log_p) / further) + float(np.ptp(borders))
-    spacing = 2 * math.pi / period
-
-    w = w[np.argsort(-w / np.cosh(np.minimum(tilt * w, 300.0)))]  # those that make φ decay come first
-    n_frequencies = math.ceil(math.sqrt(2 * (_NEGLIGIBLE + 5)) / noise / spacing) + 1
-    lean = np.tanh(tilt * w)
-
-    def multiplied(waves: Waves, some: slice) -> Waves:
-        """φ of some units, from their e^{iωjw} (units × frequencies), which it overwrites."""
-        waves.imag *= lean[some, None]
-        return np.asarray(np.multiply.reduce(waves, axis=0))
-
-    # Most frequencies are negligible after the largest units. e^{i(a + b)w} is a product, which takes less than a sine.
-    first = slice(_FIRST_UNITS)
-    fine = np.exp(1j * spacing * np.multiply.outer(w[first], np.arange(_FINE)))
-    coarse = np.exp(1j * spacing * np.multiply.outer(w[first], _FINE * np.arange(-(-n_frequencies // _FINE))))
-    phi = np.concatenate([multiplied(fine * turn[:, None], first) for turn in coarse.T])
-    frequency = spacing * np.arange(len(phi))
-    phi *= np.exp(-0.5 * (noise * frequency) ** 2 + 1j * noise**2 * tilt * frequency)
-    alive, start = np.arange(len(phi)), _FIRST_UNITS
-    while True:
-        alive = alive[np.abs(phi[alive]) > math.exp(-_NEGLIGIBLE - 5)]
-        if start >= len(w):
-            break
-        some = slice(start, 2 * start)
-        phi[alive] *= multiplied(np.exp(1j * np.multiply.outer(w[some], frequency[alive])), some)
-        start *= 2
-    z = tilt + 1j * frequency[alive]
-    terms = phi[alive] / z * np.where(alive == 0, 0.5, 1.0)
-    turned = np.exp(-np.multiply.outer(borders - middle, z) - 1j * frequency[alive] * middle)
-    total = 2 * (turned @ terms).real * spacing / (2 * math.pi)
-    return np.asarray(np.clip(math.exp(log_front) * total, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -347,7 +264,7 @@ def _share(size: Floats, border: Floats, noise: Floats) -> Floats:
     """h: the probability that |L + Z| >= c, from |L|; 0 without noise."""
     share = (size > border) & (noise > 0) & np.ones_like(size, dtype=bool)
     found: Floats = share.astype(np.float64)
-    near = np.abs(size - border) < 2 * _REACH * noise
+    near = np.abs(size - border) < 2 * REACH * noise
     if near.any():
         from scipy.special import ndtr
 
@@ -379,8 +296,8 @@ def _tilted(
     product = Product([*columns, np.stack([swap, np.zeros_like(swap)])], np.array([*steps, fine]))
     positions, rows = np.array([[0, 1]]), slice(row, row + 1)
     # The weight of a shuffle on the border, which is typical of those on which D and L disagree.
-    tilt = _saddle(linear.weights, linear.noise, linear.border)
-    typical = math.exp(_log_mgf(linear.weights, linear.noise, tilt) - tilt * linear.border - math.log(linear.tail))
+    tilt = saddle(linear.weights, linear.noise, linear.border)
+    typical = math.exp(log_mgf(linear.weights, linear.noise, tilt) - tilt * linear.border - math.log(linear.tail))
     sums = np.zeros(3)
 
     def add(moved: Floats, number: int) -> None:
@@ -412,7 +329,7 @@ def _tilted(
 def _one_sided(values: Floats, linear: Linear) -> Floats:
     """P(L + Z >= c) from L."""
     found: Floats = (values > linear.border).astype(np.float64)
-    near = np.abs(values - linear.border) < 2 * _REACH * linear.noise
+    near = np.abs(values - linear.border) < 2 * REACH * linear.noise
     if near.any():
         from scipy.special import ndtr
 

@@ -45,8 +45,8 @@ MODULES = {name: f"study.reproduction.{name}" for name in REPRODUCTION} | {
 
 def load(name: str) -> Analysis:
     """Load the record of an analysis."""
-    found: Analysis = import_module(MODULES[name]).ANALYSIS
-    return found
+    record: Analysis = import_module(MODULES[name]).ANALYSIS
+    return record
 
 
 @cache

@@ -120,15 +120,15 @@ def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes |
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
     if not both.sum():
         return np.nan, np.nan, np.nan
-    found = float(right.sum() / both.sum())
+    rate = float(right.sum() / both.sum())
     if over_systems.n_members(systems) < 3:
-        return found, np.nan, np.nan
-    residuals = (right - found * both) / both.sum()
+        return rate, np.nan, np.nan
+    residuals = (right - rate * both) / both.sum()
     variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)
     if degrees < FEWEST_DEGREES and variance > 0:
-        return found, np.nan, np.nan
-    low, high = over_systems.interval(found, variance, degrees, scale="logit")
-    return found, low, high
+        return rate, np.nan, np.nan
+    low, high = over_systems.interval(rate, variance, degrees, scale="logit")
+    return rate, low, high
 
 
 FEWEST_DEGREES = 2.0
@@ -140,10 +140,10 @@ def difference(share: Estimate, expected: Estimate) -> Estimate:
 
     Both are treated as independent. As they depend on the same systems, the interval is conservative.
     """
-    found = share[0] - expected[0]
+    middle = share[0] - expected[0]
     below = float(np.hypot(share[0] - share[1], expected[2] - expected[0]))
     above = float(np.hypot(share[2] - share[0], expected[0] - expected[1]))
-    return found, found - below, found + above
+    return middle, middle - below, middle + above
 
 
 def beside(name: str, share: Estimate, expected: Estimate) -> dict[str, float]:

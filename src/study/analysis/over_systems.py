@@ -50,16 +50,16 @@ def n_members(systems: Codes) -> int:
 
 def drawn(test_sets: Codes) -> Codes:
     """Replace test sets that appear in every row by −1: they are fixed effects."""
-    given = [code for code in np.unique(test_sets[:1]) if (test_sets == code).any(axis=1).all()]
-    return np.where(np.isin(test_sets, given), -1, test_sets)
+    fixed = [code for code in np.unique(test_sets[:1]) if (test_sets == code).any(axis=1).all()]
+    return np.where(np.isin(test_sets, fixed), -1, test_sets)
 
 
 def replicates(systems: Codes, weights: ArrayLike = 1.0) -> Floats:
     """Weights of all rows, then of the rows that remain without each system; shape (1 + systems, rows)."""
     deleted = np.unique(systems)[:, None]
-    kept = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
-    found: Floats = np.asarray(weights) * np.vstack([np.ones(kept.shape[1]), kept])
-    return found
+    remains = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
+    replicated: Floats = np.asarray(weights) * np.vstack([np.ones(remains.shape[1]), remains])
+    return replicated
 
 
 def jackknife(replicates: ArrayLike) -> tuple[float, float]:
@@ -130,12 +130,12 @@ def variance(
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
     ways = [_way(members) for members in (systems, test_sets) if members is not None and (members >= 0).any()]
-    found = [_one_way(e, share, *way, own=own) for way in ways]
-    largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
-    added = math.fsum(value for value, _ in found)
+    estimates = [_one_way(e, share, *way, own=own) for way in ways]
+    largest = max([float(np.square(e).sum()), *(value for value, _ in estimates)])
+    added = math.fsum(value for value, _ in estimates)
     if not largest or added**2 < _LEAST:
         return largest, 1.0
-    degrees = added**2 / math.fsum(value**2 / degrees for value, degrees in found)
+    degrees = added**2 / math.fsum(value**2 / degrees for value, degrees in estimates)
     both = _of_both(e, *ways) if len(ways) == 2 else 0.0
     return max(largest, added - max(both, 0.0)), degrees
 
@@ -187,13 +187,13 @@ def mean(values: Floats, systems: Codes, test_sets: Codes | None = None) -> Esti
 
 def share(successes: NDArray[np.bool_], systems: Codes, test_sets: Codes | None = None) -> Estimate:
     """Share of rows with its interval; nan without rows."""
-    found = float(successes.mean()) if len(successes) else math.nan
-    return found, *share_interval(successes, systems, test_sets)
+    middle = float(successes.mean()) if len(successes) else math.nan
+    return middle, *share_interval(successes, systems, test_sets)
 
 
 def joined(parts: Sequence[T], **others: Any) -> T:
     """Concatenate the arrays of several instances of a dataclass, except those given as `others`."""
-    names = [one.name for one in fields(parts[0]) if one.name not in others]  # type: ignore[arg-type]
+    names = [field.name for field in fields(parts[0]) if field.name not in others]  # type: ignore[arg-type]
     arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return type(parts[0])(**arrays, **others)
 
@@ -241,9 +241,9 @@ _Way = tuple[Codes, NDArray[np.intp]]
 
 
 def _way(members: Codes) -> _Way:
-    given = members >= 0
+    has_member = members >= 0
     numbers = np.full_like(members, -1)
-    numbers[given] = _numbered(members[given])
+    numbers[has_member] = _numbered(members[has_member])
     return numbers, _pairs(numbers)
 
 
@@ -282,11 +282,11 @@ def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:
 def _squares(e: Floats, code: Codes, other: Codes) -> float:
     """Σ over all pairs of labels, one from each way, of the squared sum of the residuals with both labels."""
     rows, labels, width = [], [], other.max() + 1
-    for one in code.T:
-        for two in other.T:
-            both = np.flatnonzero((one >= 0) & (two >= 0))
+    for labels_of_code in code.T:
+        for labels_of_other in other.T:
+            both = np.flatnonzero((labels_of_code >= 0) & (labels_of_other >= 0))
             rows.append(both)
-            labels.append(one[both] * width + two[both])
+            labels.append(labels_of_code[both] * width + labels_of_other[both])
     sums = np.bincount(_numbered(np.concatenate(labels)), e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
 

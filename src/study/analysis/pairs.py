@@ -62,10 +62,11 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     first, second = np.sort(numbers.reshape(-1, 2), axis=1).T
     label = first * len(names) + second
     both = {
-        f"{names[one // len(names)]} / {names[one % len(names)]}": one for one in np.unique(label[names[first] != ""])
+        f"{names[number // len(names)]} / {names[number % len(names)]}": number
+        for number in np.unique(label[names[first] != ""])
     }
-    for name, one in sorted(both.items()) if len(both) > 1 else ():
-        yield name, comparisons[label == one]
+    for name, number in sorted(both.items()) if len(both) > 1 else ():
+        yield name, comparisons[label == number]
 
 
 def combinations_in(comparisons: pd.DataFrame) -> NDArray[np.intp]:
@@ -127,20 +128,20 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     """
     order = np.argsort(values, kind="stable")
     ordered, heavy = values[order], np.atleast_2d(weights)[:, order]
-    found = np.full(len(heavy), np.nan)
-    for row, own in enumerate(heavy):
-        kept = own > 0
-        if not kept.any():
+    quantiles = np.full(len(heavy), np.nan)
+    for row, weights_of_row in enumerate(heavy):
+        has_weight = weights_of_row > 0
+        if not has_weight.any():
             continue
-        ascending, reached = ordered[kept], own[kept].cumsum()
-        middle, target = reached - own[kept] / 2, share * reached[-1]
+        ascending, reached = ordered[has_weight], weights_of_row[has_weight].cumsum()
+        middle, target = reached - weights_of_row[has_weight] / 2, share * reached[-1]
         # The first value whose middle is not before the target, or else the last value.
         after = min(int(np.searchsorted(middle, target)), len(middle) - 1)
-        found[row] = ascending[after]
+        quantiles[row] = ascending[after]
         if after and middle[after] > target:
             step = (target - middle[after - 1]) / (middle[after] - middle[after - 1])
-            found[row] = ascending[after - 1] + step * (ascending[after] - ascending[after - 1])
-    return found
+            quantiles[row] = ascending[after - 1] + step * (ascending[after] - ascending[after - 1])
+    return quantiles
 
 
 def quantile_interval(
@@ -165,10 +166,10 @@ def quantile_interval(
     The quantile and the two ends, which are nan with fewer than 6 pairs or systems.
     """
     heavy = np.ones(len(values)) if weights is None else weights
-    found = float(weighted_quantile(values, heavy, share)[0])
+    quantile = float(weighted_quantile(values, heavy, share)[0])
     if min(len(values), n_members(systems)) < MIN_SYSTEMS:
-        return found, np.nan, np.nan
-    low, _ = share_interval(values < found, systems, weights=weights)
-    _, high = share_interval(values <= found, systems, weights=weights)
+        return quantile, np.nan, np.nan
+    low, _ = share_interval(values < quantile, systems, weights=weights)
+    _, high = share_interval(values <= quantile, systems, weights=weights)
     low, high = (float(weighted_quantile(values, heavy, end)[0]) for end in (low, high))
-    return found, low, high
+    return quantile, low, high

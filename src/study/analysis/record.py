@@ -178,6 +178,6 @@ class Analysis:
     def run(self, **arguments: Any) -> dict[str, pd.DataFrame | None]:
         """Call the function; return its tables by name."""
         assert self.function is not None
-        found = self.function(**arguments)
-        found = found if isinstance(found, tuple) else (found,)
-        return dict(zip((one.name for one in self.tables), found, strict=True))
+        results = self.function(**arguments)
+        results = results if isinstance(results, tuple) else (results,)
+        return dict(zip((output.name for output in self.tables), results, strict=True))

@@ -116,7 +116,7 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
     """
     from pairsig.core.influence import influence_values
 
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     halves: dict[str, list[_Halves]] = {}
     for statistics, metric in data:
         _, of = np.unique(statistics.documents, return_inverse=True)
@@ -135,17 +135,17 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
             continue
         names = np.array(statistics.systems)
         split = _Halves.of(counts, u, metric, of, pairs, names, rng)
-        found.append(row | _effect(u, of, pairs, rng) | split.row())
+        rows.append(row | _effect(u, of, pairs, rng) | split.row())
         halves.setdefault(metric.name, []).append(split)
     for name, parts in halves.items():
         if len(parts) > 1:
-            own = [row for row in found if row["metric"] == name]
+            of_datasets = [row for row in rows if row["metric"] == name]
             numbers = np.repeat(np.arange(len(parts)), [len(part.gain) for part in parts])
             whole = over_systems.joined(parts, dataset=numbers)
-            totals = {name: sum(row[name] for row in own) for name in ("n_segments", "n_documents", "n_pairs")}
+            totals = {name: sum(row[name] for row in of_datasets) for name in ("n_segments", "n_documents", "n_pairs")}
             n_systems = len(np.unique(whole.names))
-            found.append({"dataset": "all", "metric": name, "n_systems": n_systems} | totals | whole.row())
-    return frame(DOCUMENTS, found)
+            rows.append({"dataset": "all", "metric": name, "n_systems": n_systems} | totals | whole.row())
+    return frame(DOCUMENTS, rows)
 
 
 def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.random.Generator) -> dict[str, float]:
@@ -153,8 +153,8 @@ def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.ra
     n, sizes = len(of), np.bincount(of)
     u = u - u.mean(axis=1, keepdims=True)
     by_segment = n / (n - 1) * _squares(u, pairs)
-    kept = by_segment > 0
-    pairs, by_segment = pairs[kept], by_segment[kept]
+    differs = by_segment > 0
+    pairs, by_segment = pairs[differs], by_segment[differs]
     a, b = pairs.T
     sums = _by_document(u, of)
     share = _correction(sizes) * (sums[a] - sums[b]) ** 2 / by_segment[:, None]  # (pairs × documents)
@@ -200,14 +200,14 @@ class _Halves:
             for side, members in enumerate((first, ~first)):
                 score = metric.score(counts[:, members].sum(axis=1)) * (1 if metric.higher_is_better else -1)
                 gain[split, :, side] = score[a] - score[b]
-                own = u[:, members] * (n / members.sum())
-                own = own - own.mean(axis=1, keepdims=True)
+                centred = u[:, members] * (n / members.sum())
+                centred = centred - centred.mean(axis=1, keepdims=True)
                 m = int(members.sum())
                 labels = np.unique(of[members], return_inverse=True)[1]
-                by_segment[split, :, side] = m / (m - 1) * _squares(own, pairs)
-                together = _by_document(own, labels)
+                by_segment[split, :, side] = m / (m - 1) * _squares(centred, pairs)
+                together = _by_document(centred, labels)
                 by_document[split, :, side] = _correction(np.bincount(labels)) * _squares(together, pairs)
-        gain, by_segment, by_document = (one.reshape(-1, 2) for one in (gain, by_segment, by_document))
+        gain, by_segment, by_document = (values.reshape(-1, 2) for values in (gain, by_segment, by_document))
         dataset = np.zeros(len(gain), dtype=np.intp)
         return cls(gain, by_segment, by_document, np.tile(names[pairs], (SPLITS, 1)), dataset)
 
@@ -216,21 +216,23 @@ class _Halves:
         systems = over_systems.members(*self.names.T)
         drawn = over_systems.drawn(np.stack([self.dataset, np.full(len(self.dataset), -1)], axis=1))
         weights = 1 / np.bincount(self.dataset)[self.dataset]
-        found: dict[str, float] = {}
+        columns: dict[str, float] = {}
         for unit, squared in (("segment", self.by_segment), ("document", self.by_document)):
             usable = (squared > 0).all(axis=1)
             difference = (self.gain[:, 0] - self.gain[:, 1])[usable] ** 2
             expected_loss = squared[usable].sum(axis=1)
             # A mean of ratios, so that pairs with a high correlation have the same weight as others.
-            excess, own = difference / expected_loss, weights[usable] / weights[usable].sum()
-            middle = float((own * excess).sum())
+            excess, share_of_weights = difference / expected_loss, weights[usable] / weights[usable].sum()
+            middle = float((share_of_weights * excess).sum())
             if self.dataset.any():
-                found[f"excess_{unit}_by_pair"] = float(excess.mean())
-            variance = over_systems.variance(own * (excess - middle), systems[usable], drawn[usable], weights=own)
+                columns[f"excess_{unit}_by_pair"] = float(excess.mean())
+            variance = over_systems.variance(
+                share_of_weights * (excess - middle), systems[usable], drawn[usable], weights=share_of_weights
+            )
             ends = over_systems.interval(middle, *variance, scale="log")
-            found |= over_systems.cells(f"excess_{unit}", (middle, *ends))
-            found |= self._replication(np.sqrt(squared), weights, systems, drawn, unit)
-        return found
+            columns |= over_systems.cells(f"excess_{unit}", (middle, *ends))
+            columns |= self._replication(np.sqrt(squared), weights, systems, drawn, unit)
+        return columns
 
     def _replication(
         self, error: Floats, weights: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
@@ -244,11 +246,11 @@ class _Halves:
         p = ndtr(-np.abs(gain[:, 0]) / error[:, 0])
         inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
         replicated = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
-        own = weights[inside]
-        ends = over_systems.share_interval(replicated, systems[inside], drawn[inside], weights=own)
+        weights_inside = weights[inside]
+        ends = over_systems.share_interval(replicated, systems[inside], drawn[inside], weights=weights_inside)
         right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
         predicted = expected.share(weights * right, weights * wrong, systems, drawn)
-        middle = float((own * replicated).sum() / own.sum()) if len(replicated) else np.nan
+        middle = float((weights_inside * replicated).sum() / weights_inside.sum()) if len(replicated) else np.nan
         difference = over_systems.cells(f"difference_{unit}", expected.difference((middle, *ends), predicted))
         return {f"replicated_{unit}": middle, f"expected_{unit}": predicted[0], **difference}
 
@@ -257,17 +259,17 @@ def _squares(u: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Σ (uᴬ − uᴮ)² for each pair."""
     products = u @ u.T
     a, b = pairs.T
-    own = products.diagonal()
-    found: Floats = own[a] + own[b] - 2 * products[a, b]
-    return np.where(found > 1e-12 * (own[a] + own[b]), found, 0.0)
+    squares = products.diagonal()
+    differences: Floats = squares[a] + squares[b] - 2 * products[a, b]
+    return np.where(differences > 1e-12 * (squares[a] + squares[b]), differences, 0.0)
 
 
 def _by_document(u: Floats, of: NDArray[np.intp]) -> Floats:
     """Sums over the segments of each document, shape (rows, documents)."""
     order = np.argsort(of, kind="stable")
     starts = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
-    found: Floats = np.add.reduceat(u[:, order], starts, axis=1)
-    return found
+    sums: Floats = np.add.reduceat(u[:, order], starts, axis=1)
+    return sums
 
 
 def _correction(sizes: NDArray[np.intp]) -> float:

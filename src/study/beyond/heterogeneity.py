@@ -158,26 +158,26 @@ def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame
     families with two test sets they are over systems only, except the upper end of κ². Cost: 25 CPU seconds and 0.9 GB
     for the study's families.
     """
-    test_sets = [one for statistics, metric in data for one in _test_sets(statistics, metric, sheet)]
-    found, curves = [], []
+    test_sets = [test_set for statistics, metric in data for test_set in _test_sets(statistics, metric, sheet)]
+    estimates, curves = [], []
     for (family, metric), cells in _cells(test_sets, sheet).items():
         rows = _Rows.of(cells)
         key = {"family": family, "metric": metric}
         about = sheet["about"][sheet["family"] == family].iloc[0]
         predicted = _Predicted.of(rows)
-        found.append(key | {"about": about} | _estimates(rows) | predicted.summary())
+        estimates.append(key | {"about": about} | _estimates(rows) | predicted.summary())
         curves += [key | row for row in predicted.curve()]
-    return frame(HETEROGENEITY, found), frame(NEXT_TEST_SETS, curves)
+    return frame(HETEROGENEITY, estimates), frame(NEXT_TEST_SETS, curves)
 
 
-def known_families(found: pd.DataFrame) -> pd.DataFrame:
+def known_families(families: pd.DataFrame) -> pd.DataFrame:
     """Make the library's table of family heterogeneity, rounded to four digits.
 
     It is `src/pairsig/planning/family_heterogeneity.tsv` and contains the families whose κ² is above 0 and predicts no
     worse than i.i.d.
     """
-    kept = found[(found["kappa_squared_low"] > 0) & found["verdict"].isin(["better", "no better"])]
-    rounded = kept[list(FAMILY_HETEROGENEITY.names)].reset_index(drop=True)
+    useful = families[(families["kappa_squared_low"] > 0) & families["verdict"].isin(["better", "no better"])]
+    rounded = useful[list(FAMILY_HETEROGENEITY.names)].reset_index(drop=True)
     numbers = [column.name for column in FAMILY_HETEROGENEITY.columns if column.type is float]
     return frame(FAMILY_HETEROGENEITY, rounded.assign(**rounded[numbers].map(lambda value: float(f"{value:.4g}"))))
 
@@ -212,9 +212,9 @@ def _test_sets(statistics: Statistics, metric: Metric, sheet: pd.DataFrame) -> I
     for label, segments in _parts(statistics):
         if not any(matches(label, row.test_set) for row in wanted):
             continue
-        own = counts[order][:, segments]
-        scores = metric.score(own.sum(axis=1)) * (1 if metric.higher_is_better else -1)
-        error, _ = errors_and_correlations(own, metric, pairs)
+        counts_of_part = counts[order][:, segments]
+        scores = metric.score(counts_of_part.sum(axis=1)) * (1 if metric.higher_is_better else -1)
+        error, _ = errors_and_correlations(counts_of_part, metric, pairs)
         gain = scores[pairs[:, 0]] - scores[pairs[:, 1]]
         yield _TestSet(statistics.dataset, label, metric.name, len(segments), systems, groups, gain, error)
 
@@ -236,28 +236,30 @@ def _cells(
     test_sets: Sequence[_TestSet], sheet: pd.DataFrame
 ) -> dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]]:
     """Find the pairs of test sets of each family and metric."""
-    found: dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]] = {}
+    cells: dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]] = {}
     taken: dict[tuple[str, str, str], str] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         where = row_place(sheet, index, FAMILIES.name)
-        own: dict[tuple[str, ...], _TestSet] = {}
-        for one in test_sets:
-            if matches(one.dataset, row.dataset) and matches(one.label, row.test_set):
+        chosen: dict[tuple[str, ...], _TestSet] = {}
+        for first in test_sets:
+            if matches(first.dataset, row.dataset) and matches(first.label, row.test_set):
                 # The same document may be in several datasets.
-                own.setdefault((one.label,) if one.label.startswith("document:") else (one.dataset, one.label), one)
-        for one, other in combinations(own.values(), 2):
+                chosen.setdefault(
+                    (first.label,) if first.label.startswith("document:") else (first.dataset, first.label), first
+                )
+        for first, second in combinations(chosen.values(), 2):
             within = row.compared == "within datasets"
-            if one.metric != other.metric or (within and one.dataset != other.dataset):
+            if first.metric != second.metric or (within and first.dataset != second.dataset):
                 continue
-            if one.label == other.label != "whole":  # of the same domain: not another kind of text
+            if first.label == second.label != "whole":  # of the same domain: not another kind of text
                 continue
-            key = (str(row.family), one.name, other.name)
+            key = (str(row.family), first.name, second.name)
             if key in taken:
-                again = f"found {one.name} and {other.name} again, expected them once: they are in {taken[key]}"
+                again = f"found {first.name} and {second.name} again, expected them once: they are in {taken[key]}"
                 raise InputError(f"{where}: {again}")
             taken[key] = where
-            found.setdefault((str(row.family), one.metric), []).append((one, other))
-    return found
+            cells.setdefault((str(row.family), first.metric), []).append((first, second))
+    return cells
 
 
 @dataclass(frozen=True)
@@ -274,37 +276,37 @@ class _Rows:
 
     @classmethod
     def of(cls, cells: Sequence[tuple[_TestSet, _TestSet]]) -> _Rows:
-        every = [one for cell in cells for one in cell]
+        test_sets = [*chain.from_iterable(cells)]
         named: list[list[tuple[str, ...]]] = [
-            [one.systems for one in every], [one.groups for one in every], [(one.name,) for one in every],
-            [(one.dataset,) for one in every],
+            [test_set.systems for test_set in test_sets], [test_set.groups for test_set in test_sets],
+            [(test_set.name,) for test_set in test_sets], [(test_set.dataset,) for test_set in test_sets],
         ]  # fmt: skip
         numbers = [{name: number for number, name in enumerate(sorted({*chain(*names)}))} for names in named]
-        return over_systems.joined([cls._of(one, other, *numbers) for one, other in cells])
+        return over_systems.joined([cls._of(first, second, *numbers) for first, second in cells])
 
     @classmethod
     def _of(
-        cls, one: _TestSet, other: _TestSet, systems: dict[str, int], groups: dict[str, int],
+        cls, first: _TestSet, second: _TestSet, systems: dict[str, int], groups: dict[str, int],
         test_sets: dict[str, int], datasets: dict[str, int],
     ) -> _Rows:  # fmt: skip
-        both, *places = np.intersect1d(one.systems, other.systems, assume_unique=True, return_indices=True)
+        both, *places = np.intersect1d(first.systems, second.systems, assume_unique=True, return_indices=True)
         a, b = np.triu_indices(len(both), k=1)
         gain, error = np.empty((2, len(a), 2))
-        for column, (side, at) in enumerate(zip((one, other), places, strict=True)):
+        for column, (side, at) in enumerate(zip((first, second), places, strict=True)):
             n = len(side.systems)
             pair = at[a] * n - at[a] * (at[a] + 1) // 2 + at[b] - at[a] - 1
             gain[:, column], error[:, column] = side.gain[pair], side.error[pair]
-        kept = (error > 0).all(axis=1)
-        pairs = np.stack([a, b], axis=1)[kept]
-        labels = [test_sets[side.name] for side in (one, other)]
+        known = (error > 0).all(axis=1)
+        pairs = np.stack([a, b], axis=1)[known]
+        labels = [test_sets[side.name] for side in (first, second)]
         return cls(
-            gain=gain[kept],
-            variance=error[kept] ** 2,
-            n_segments=np.tile(np.array([one.n_segments, other.n_segments], dtype=float), (len(pairs), 1)),
+            gain=gain[known],
+            variance=error[known] ** 2,
+            n_segments=np.tile(np.array([first.n_segments, second.n_segments], dtype=float), (len(pairs), 1)),
             systems=np.array([systems[name] for name in both], dtype=np.intp)[pairs],
-            groups=np.array([groups[one.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
+            groups=np.array([groups[first.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
             test_sets=np.tile(np.array(labels, dtype=np.intp), (len(pairs), 1)),
-            datasets=np.tile(np.array([datasets[side.dataset] for side in (one, other)]), (len(pairs), 1)),
+            datasets=np.tile(np.array([datasets[side.dataset] for side in (first, second)]), (len(pairs), 1)),
         )
 
     @property
@@ -316,8 +318,8 @@ class _Rows:
     def excess(self) -> Floats:
         """Estimate of κ² from each row."""
         between = (self.gain[:, 0] - self.gain[:, 1]) ** 2
-        found: Floats = (between - self.variance.sum(axis=1)) / self.spread.sum(axis=1)
-        return found
+        kappa_squared: Floats = (between - self.variance.sum(axis=1)) / self.spread.sum(axis=1)
+        return kappa_squared
 
 
 def mean_excess(excess: Floats, systems: over_systems.Codes, test_sets: over_systems.Codes) -> over_systems.Estimate:
@@ -354,8 +356,8 @@ def _estimates(rows: _Rows) -> dict[str, object]:
     products = design.T @ design
     fitted = np.linalg.solve(products, design.T @ excess)
     beta, residuals = float(fitted[1]), excess - design @ fitted
-    own = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
-    of_beta = over_systems.variance(own * residuals, rows.systems, drawn, weights=own**2)
+    influence = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
+    of_beta = over_systems.variance(influence * residuals, rows.systems, drawn, weights=influence**2)
     # For the median pair on the median test set.
     spread = float(np.sqrt(np.median(rows.spread)))
     gains = (SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high))
@@ -407,7 +409,9 @@ class _Predicted:
         sums = np.stack([np.ones(len(rows.gain)), rows.excess, rows.excess * rows.spread.sum(axis=1) / 2], axis=1)
         number, *totals = left_out(sums, rows.groups, rows.test_sets).T
         known = number > 0
-        kappa, tau = (np.maximum(np.divide(one, number, where=known, out=np.zeros(len(one))), 0.0) for one in totals)
+        kappa, tau = (
+            np.maximum(np.divide(total, number, where=known, out=np.zeros(len(total))), 0.0) for total in totals
+        )
         parts = []
         for on, against in ((0, 1), (1, 0)):
             used = known & (rows.gain != 0).all(axis=1)
@@ -487,8 +491,8 @@ def left_out(sums: Floats, groups: over_systems.Codes, test_sets: over_systems.C
     table: NDArray[Any] = np.zeros((len(by_groups), len(by_test_sets), sums.shape[1]))
     np.add.at(table, (row.ravel(), column.ravel()), sums)
     separate = _without(_without(table, by_groups).swapaxes(0, 1), by_test_sets).swapaxes(0, 1)
-    found: Floats = separate[row.ravel(), column.ravel()]
-    return found
+    of_rows: Floats = separate[row.ravel(), column.ravel()]
+    return of_rows
 
 
 def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
@@ -497,17 +501,17 @@ def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
     np.add.at(having, members[:, 0], table)
     two = members[:, 0] != members[:, 1]
     np.add.at(having, members[two, 1], table[two])
-    found: Floats = table.sum(axis=0) - having[members[:, 0]]
-    found[two] += table[two] - having[members[two, 1]]
-    return found
+    others: Floats = table.sum(axis=0) - having[members[:, 0]]
+    others[two] += table[two] - having[members[two, 1]]
+    return others
 
 
 def _with_known_families(
     data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Estimate the heterogeneity of families of test sets, and how well it predicts the winner on the next one."""
-    found, chances = heterogeneity(data, families)
-    return found, chances, known_families(found)
+    estimates, chances = heterogeneity(data, families)
+    return estimates, chances, known_families(estimates)
 
 
 ANALYSIS = Analysis(

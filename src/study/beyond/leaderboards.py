@@ -196,13 +196,13 @@ def leaderboards(
         row |= _significant(statistics, metric, n_resamples, seed)
         row |= _significant_by_chance(counts, metric, seed)
         usable = (error > 0) & (correlation < 1)
-        own, spread = pairs[usable], n * error[usable] ** 2
-        middle = scores[own].mean(axis=1)
-        row |= _median("correlation", correlation[usable], own)
+        usable_pairs, spread = pairs[usable], n * error[usable] ** 2
+        middle = scores[usable_pairs].mean(axis=1)
+        row |= _median("correlation", correlation[usable], usable_pairs)
         if metric.scale == 100.0 and not metric.averaged:
             predicted = expected(middle, 1.0, correlation[usable])
-            row |= _mean("overdispersion", np.log(spread / predicted), own, exponential=True)
-            first, second = np.char.add(f"{statistics.dataset}/", names[own]).T
+            row |= _mean("overdispersion", np.log(spread / predicted), usable_pairs, exponential=True)
+            first, second = np.char.add(f"{statistics.dataset}/", names[usable_pairs]).T
             percentages.append(pd.DataFrame({
                 "dataset": statistics.dataset, "system_a": first, "system_b": second,
                 "score": middle, "correlation": correlation[usable], "spread": spread,
@@ -212,8 +212,10 @@ def leaderboards(
         boards.append(row)
         if "microdollars" in statistics.columns:
             cost = statistics.counts[:, :, statistics.columns.index("microdollars")].mean(axis=1) * MICRO
-            gain = np.abs(scores[own[:, 0]] - scores[own[:, 1]])
-            dollars += [about | one for one in _dollars(gain, spread, cost[own].sum(axis=1), own)]
+            gain = np.abs(scores[usable_pairs[:, 0]] - scores[usable_pairs[:, 1]])
+            dollars += [
+                about | prices for prices in _dollars(gain, spread, cost[usable_pairs].sum(axis=1), usable_pairs)
+            ]
     needed = list(_needed(pd.concat(percentages))) if percentages else []
     return frame(LEADERBOARDS, boards), frame(ITEMS_NEEDED, needed), frame(DOLLARS, dollars)
 
@@ -222,13 +224,13 @@ def _significant(statistics: Statistics, metric: Metric, n_resamples: int, seed:
     """Compute the shares of significant neighbours and pairs."""
     from pairsig.comparisons.ranking import rank
 
-    found = rank(statistics, metric=metric, adjustment="holm", alpha=ALPHA, n_resamples=n_resamples, rng=seed)
-    places = {name: place for place, name in enumerate(found.table["system"])}
-    first, second = (found.pairs[side].map(places).to_numpy(int) for side in ("system_a", "system_b"))
+    ranking = rank(statistics, metric=metric, adjustment="holm", alpha=ALPHA, n_resamples=n_resamples, rng=seed)
+    places = {name: place for place, name in enumerate(ranking.table["system"])}
+    first, second = (ranking.pairs[side].map(places).to_numpy(int) for side in ("system_a", "system_b"))
     next_to = np.abs(first - second) == 1
-    adjusted = (found.pairs["pvalue_adjusted"] < ALPHA).to_numpy()
+    adjusted = (ranking.pairs["pvalue_adjusted"] < ALPHA).to_numpy()
     systems = np.stack([first, second], axis=1).astype(np.intp)
-    uncorrected = (found.pairs["pvalue"] < ALPHA).to_numpy()
+    uncorrected = (ranking.pairs["pvalue"] < ALPHA).to_numpy()
     return {
         "n_neighbours": int(next_to.sum()),
         **cells("share_significant", share(uncorrected[next_to], systems[next_to])),
@@ -248,11 +250,11 @@ def _significant_by_chance(counts: NDArray[Any], metric: Metric, seed: int) -> d
     uncorrected, adjusted = [], []
     for _ in range(SHUFFLES):
         permuted = rng.permuted(np.broadcast_to(np.arange(len(counts))[:, None], counts.shape[:2]), axis=0)
-        own = np.take_along_axis(counts, permuted[:, :, None], axis=0)
-        score = metric.score(own.sum(axis=1))
+        shuffled = np.take_along_axis(counts, permuted[:, :, None], axis=0)
+        score = metric.score(shuffled.sum(axis=1))
         order = np.argsort(score, kind="stable")
         following = np.stack([order[:-1], order[1:]], axis=1)
-        error, _ = errors_and_correlations(own, metric, following, threads=1)
+        error, _ = errors_and_correlations(shuffled, metric, following, threads=1)
         gain = np.abs(score[following[:, 0]] - score[following[:, 1]])
         p = 2 * ndtr(-np.divide(gain, error, out=np.zeros(len(gain)), where=error > 0))
         uncorrected.append((p < ALPHA).mean())
@@ -271,7 +273,7 @@ def _sampling(statistics: Statistics, counts: NDArray[Any], seed: int) -> dict[s
         return {}
     shares, k = (counts[..., 0] / counts[..., 1])[several], runs[several]
     pairs = np.stack(np.triu_indices(len(k), k=1), axis=1)
-    one, given = _sampled(shares, k, pairs)
+    of_one_run, of_all_runs = _sampled(shares, k, pairs)
     rng = np.random.Generator(np.random.SFC64([seed, shares.shape[1]]))
     n_runs = np.rint(k).astype(np.int64)
     passed = np.rint(shares * k[:, None]).astype(np.int64)
@@ -279,16 +281,18 @@ def _sampling(statistics: Statistics, counts: NDArray[Any], seed: int) -> dict[s
     for _ in range(SHUFFLES // 10):
         permuted = np.stack(
             [
-                rng.permuted(np.arange(own.size * times) < own.sum()).reshape(own.size, times).mean(axis=1)
-                for own, times in zip(passed, n_runs.tolist(), strict=True)
+                rng.permuted(np.arange(n_passed.size * times) < n_passed.sum())
+                .reshape(n_passed.size, times)
+                .mean(axis=1)
+                for n_passed, times in zip(passed, n_runs.tolist(), strict=True)
             ]
         )
         chance.append(float(_sampled(permuted, k, pairs)[0].mean()))
     return {
         "n_runs": int(np.median(k)),
-        **_mean("sampling", one, pairs),
+        **_mean("sampling", of_one_run, pairs),
         "sampling_by_chance": float(np.mean(chance)),
-        **_mean("sampling_of_all", given, pairs),
+        **_mean("sampling_of_all", of_all_runs, pairs),
     }
 
 
@@ -300,8 +304,8 @@ def _sampled(shares: Floats, k: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
     covariance = np.cov(shares)
     total = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
     with np.errstate(divide="ignore", invalid="ignore"):
-        one, given = w / (np.maximum(total - left, 0.0) + w), np.minimum(left / total, 1.0)
-    return np.nan_to_num(one, nan=1.0), np.nan_to_num(given, nan=1.0)
+        of_one_run, of_all_runs = w / (np.maximum(total - left, 0.0) + w), np.minimum(left / total, 1.0)
+    return np.nan_to_num(of_one_run, nan=1.0), np.nan_to_num(of_all_runs, nan=1.0)
 
 
 def _needed(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -318,17 +322,17 @@ def _needed(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
     ]  # fmt: skip
     for (low, high), (less, more) in bands:
         inside = (score >= low) & (score < high) & (correlation >= less) & (correlation < more)
-        own = systems[inside]
-        if not enough(own):
+        systems_inside = systems[inside]
+        if not enough(systems_inside):
             continue
         row: dict[str, Any] = {
             "score_low": low, "score_high": high, "correlation_low": less, "correlation_high": more,
-            "n_datasets": pooled["dataset"][inside].nunique(), "n_systems": n_members(own),
+            "n_datasets": pooled["dataset"][inside].nunique(), "n_systems": n_members(systems_inside),
             "n_pairs": int(inside.sum()),
         }  # fmt: skip
         variance_by_model = expected(float(np.median(score[inside])), 1.0, float(np.median(correlation[inside])))
         for n in SIZES:
-            row |= _median(f"gain_{n}", POWERED * np.sqrt(spread[inside] / n), own, logarithm=True)
+            row |= _median(f"gain_{n}", POWERED * np.sqrt(spread[inside] / n), systems_inside, logarithm=True)
             row[f"expected_{n}"] = POWERED * float(np.sqrt(variance_by_model / n))
         yield row
 
@@ -337,18 +341,18 @@ def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterat
     """Yield the median number of items and the quartiles of the cost of detecting a gain, by true gain."""
     for true in (*GAINS, None):
         size = gain if true is None else np.full(len(gain), true)
-        kept = size > 0
-        if not kept.any():
+        differs = size > 0
+        if not differs.any():
             continue
-        items = np.ceil(POWERED**2 * spread[kept] / size[kept] ** 2)
-        paid = items * cost[kept]
+        items = np.ceil(POWERED**2 * spread[differs] / size[differs] ** 2)
+        paid = items * cost[differs]
         low, high = np.quantile(paid, [0.25, 0.75])
         yield {
             "true_gain": "own" if true is None else f"{true:g}",
-            "n_pairs": int(kept.sum()),
-            "n_systems": n_members(pairs[kept]),
+            "n_pairs": int(differs.sum()),
+            "n_systems": n_members(pairs[differs]),
             "items": float(np.median(items)),
-            **_median("dollars", paid, pairs[kept], logarithm=True),
+            **_median("dollars", paid, pairs[differs], logarithm=True),
             "dollars_quarter": float(low),
             "dollars_three_quarters": float(high),
         }

@@ -55,11 +55,11 @@ def ranks(
     """
     from pairsig.comparisons.ranking import rank
 
-    found = [
+    rows = [
         described(rank(statistics, metric=metric, n_resamples=n_resamples, rng=seed, threads=threads))
         for statistics, metric in data
     ]
-    return frame(RANKED, pd.concat([frame(RANKED, []), *found], ignore_index=True))
+    return frame(RANKED, pd.concat([frame(RANKED, []), *rows], ignore_index=True))
 
 
 def described(ranked: Ranking) -> pd.DataFrame:
@@ -97,13 +97,13 @@ def reaches(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
     from pairsig.core.influence import influence_values
     from pairsig.stats.intervals import degrees_of_freedom
 
-    own = influence_values(counts, metric)
-    n = own.shape[1]
+    u = influence_values(counts, metric)
+    n = u.shape[1]
     if n < 2:
-        return np.full(len(own), np.nan)
-    own -= own.mean(axis=1, keepdims=True)
-    largest = np.abs(own).max(axis=1)
-    squares = (own / np.where(largest > 0, largest, 1.0)[:, None]) ** 2
+        return np.full(len(u), np.nan)
+    u -= u.mean(axis=1, keepdims=True)
+    largest = np.abs(u).max(axis=1)
+    squares = (u / np.where(largest > 0, largest, 1.0)[:, None]) ** 2
     error = largest * np.sqrt(squares.sum(axis=1) * (n / (n - 1)))
     reach: NDArray[np.float64] = stdtrit(degrees_of_freedom(squares), 0.975) * error
     return reach

@@ -165,11 +165,11 @@ def training_variance(
     pooled: dict[int, list[_Tested]] = {}
     numbers: dict[str, int] = {}
     for statistics, metric in data:
-        given = statistics.numbered()
-        several = [system for system, run in zip(given.systems, given.runs, strict=True) if run]
-        methods = [method for method, run in zip(given.methods, given.runs, strict=True) if run]
-        n = len(given.segments)
-        base: dict[str, object] = {"dataset": given.dataset, "metric": metric.name}
+        numbered = statistics.numbered()
+        several = [system for system, run in zip(numbered.systems, numbered.runs, strict=True) if run]
+        methods = [method for method, run in zip(numbered.methods, numbered.runs, strict=True) if run]
+        n = len(numbered.segments)
+        base: dict[str, object] = {"dataset": numbered.dataset, "metric": metric.name}
         number = {"n_methods": len(set(methods)), "n_runs": len(several)}
         n_pairs = sum(times * (times - 1) // 2 for times in Counter(methods).values())
         if number["n_methods"] < LEAST_METHODS or n_pairs < MIN_PAIRS:
@@ -177,14 +177,14 @@ def training_variance(
             rows.append(row)
             better.append(row | {"question": "outputs"})
             continue
-        corpus = statistics.provenance.get("training_corpus", given.dataset)
+        corpus = statistics.provenance.get("training_corpus", numbered.dataset)
         runs = _Runs(methods, corpus, numbers)
-        counts = given.select(systems=several).of(metric)
+        counts = numbered.select(systems=several).of(metric)
         tested = _tested(runs, counts, metric, splits, seed)
-        rows += [base | one.row() | runs.variances(one.scored) for one in tested]
-        better += [base | row for one in tested for row in one.better_rows()]
-        for one in tested[:-1]:  # without the whole test set, which has no second test set
-            pooled.setdefault(one.n, []).append(one)
+        rows += [base | part.row() | runs.variances(part.scored) for part in tested]
+        better += [base | row for part in tested for row in part.better_rows()]
+        for part in tested[:-1]:  # without the whole test set, which has no second test set
+            pooled.setdefault(part.n, []).append(part)
     for _, parts in sorted(pooled.items()):
         if len(parts) > 1:
             whole = _Tested.pool(parts)
@@ -205,8 +205,8 @@ def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: in
         against.append(_Scored.of(counts[:, order[n // 2 :]], metric))
         for size in (*doubling(_FIRST, n // 2, factor=_STEP), n // 2):
             parts.setdefault(size, []).append(_Scored.of(counts[:, half[:size]], metric))
-    found = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
-    return [*found, _Tested.of(runs, n, [_Scored.of(counts, metric)], [])]
+    tested = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
+    return [*tested, _Tested.of(runs, n, [_Scored.of(counts, metric)], [])]
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ class _Scored:
     def gains(self, pairs: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Gain of the first over the second of each pair, with its variance over test sets."""
         a, b = pairs.T
-        own = self.products.diagonal()
-        return self.quality[a] - self.quality[b], np.maximum(0.0, own[a] + own[b] - 2 * self.products[a, b])
+        squares = self.products.diagonal()
+        return self.quality[a] - self.quality[b], np.maximum(0.0, squares[a] + squares[b] - 2 * self.products[a, b])
 
 
 class _Runs:
@@ -265,19 +265,19 @@ class _Runs:
     def per_method(self, scored: _Scored) -> tuple[Floats, Floats]:
         """Variance of the scores of each method's runs, and the part of it from single segments."""
         k = self.k_of_method
-        own = self.averaging @ scored.products.diagonal()
+        squares_of_runs = self.averaging @ scored.products.diagonal()
         mean = (self.averaging @ scored.products @ self.averaging.T).diagonal()
         squares = self.averaging @ np.square(scored.quality - (self.averaging @ scored.quality)[self.methods])
-        return k / (k - 1) * squares, k / (k - 1) * (own - mean)
+        return k / (k - 1) * squares, k / (k - 1) * (squares_of_runs - mean)
 
-    def variances(self, found: list[_Scored]) -> dict[str, object]:
+    def variances(self, parts: list[_Scored]) -> dict[str, object]:
         """Parts of the variance of the gain between single runs of two methods."""
         from pairsig.comparisons.methods import sum_of_variances
 
-        total, rest = np.array([self.per_method(scored) for scored in found], dtype=np.float64).mean(axis=0)
+        total, rest = np.array([self.per_method(scored) for scored in parts], dtype=np.float64).mean(axis=0)
         k = self.k_of_method
         first, second = np.triu_indices(len(k), k=1)
-        means = np.mean([self.averaging @ scored.products @ self.averaging.T for scored in found], axis=0)
+        means = np.mean([self.averaging @ scored.products @ self.averaging.T for scored in parts], axis=0)
         of_set = means.diagonal() - rest / k
         test_set = max(0.0, float((of_set[first] + of_set[second] - 2 * means[first, second]).mean()))
         low, high = sum_of_variances(np.array([total / len(k)]), np.array([k - 1.0]), 0.025)
@@ -357,7 +357,9 @@ class _Tested:
 
     @classmethod
     def of(cls, runs: _Runs, n: int, scored: list[_Scored], against: list[_Scored]) -> _Tested:
-        by_outputs, by_method = (np.concatenate(found) for found in zip(*map(runs.significant, scored), strict=True))
+        by_outputs, by_method = (
+            np.concatenate(of_parts) for of_parts in zip(*map(runs.significant, scored), strict=True)
+        )
         better = [runs.better(on, other) for on, other in zip(scored, against, strict=False)]
         times = len(scored)
         return cls(
@@ -371,7 +373,8 @@ class _Tested:
             by_method=by_method,
             enough=np.tile(runs.k[runs.same_pairs[:, 0]] - 2 >= LEAST_OTHERS, times),
             better={
-                question: np.hstack([one[question] for one in better]) for question in (better[0] if better else ())
+                question: np.hstack([of_split[question] for of_split in better])
+                for question in (better[0] if better else ())
             },
             pairs=np.tile(runs.runs[runs.pairs], (times, 1)),
             members=np.tile(runs.names[runs.methods[runs.pairs]], (times, 1)),

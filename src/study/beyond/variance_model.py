@@ -105,10 +105,10 @@ def variance_model(
     pairs = _features(comparisons, systems, overlaps)
     rows, errors = [], []
     for given, model in USED.items():
-        own = _known(pairs, model)
-        if own.empty:
+        known = _known(pairs, model)
+        if known.empty:
             continue
-        arrays = _Arrays.of(own, model)
+        arrays = _Arrays.of(known, model)
         left_out, fit = list(_left_out(arrays)), _Fit.of(arrays)
         scatter = {"between": math.sqrt(fit.between), "within": math.sqrt(fit.within), "degrees": fit.degrees}
         for number, metric in enumerate(arrays.metrics):
@@ -120,21 +120,23 @@ def variance_model(
                 "n_datasets": int(fit.n_test_sets[number]),
                 "n_pairs": int((arrays.metric == number).sum()),
             }
-            rows.append(row | scatter | _accuracy([one for one in left_out if one["metric"] == metric]))
-        row = {"metric": "all", "given": given, "n_datasets": int(fit.n_test_sets.sum()), "n_pairs": len(own)}
+            rows.append(
+                row | scatter | _accuracy([prediction for prediction in left_out if prediction["metric"] == metric])
+            )
+        row = {"metric": "all", "given": given, "n_datasets": int(fit.n_test_sets.sum()), "n_pairs": len(known)}
         rows.append(row | {"overdispersion": math.nan} | scatter | _accuracy(left_out))
     for model in MODELS:
-        own = _known(pairs, model)
+        known = _known(pairs, model)
         # A metric with a single test set cannot be left out.
-        own = own[own.groupby("metric")["test_set"].transform("nunique") > 1]
-        if own.empty:
+        known = known[known.groupby("metric")["test_set"].transform("nunique") > 1]
+        if known.empty:
             continue
-        left_out = list(_left_out(_Arrays.of(own, model)))
+        left_out = list(_left_out(_Arrays.of(known, model)))
         measured = _accuracy(left_out)
-        low, high = _interval_of_error([one["square"] for one in left_out])
+        low, high = _interval_of_error([prediction["square"] for prediction in left_out])
         errors.append({
             "model": model.name, "given": model.given, "used": model in USED.values(),
-            "n_datasets": measured.pop("n_left_out"), "n_pairs": sum(one["n_pairs"] for one in left_out),
+            "n_datasets": measured.pop("n_left_out"), "n_pairs": sum(prediction["n_pairs"] for prediction in left_out),
             "error_low": round(low, 4), "error_high": round(high, 4), **measured,
         })  # fmt: skip
     # Rounded, so that the result is the same on every machine.
@@ -163,7 +165,7 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
     with np.errstate(divide="ignore"):
         score = np.log(np.maximum(p * (1 - p), 0.0))
     metric = pairs["metric"].str.removeprefix("conll_").to_numpy()
-    found = pd.DataFrame({
+    features = pd.DataFrame({
         "dataset": pairs["dataset"].to_numpy(), "metric": metric,
         "system_a": pairs["system_a"].to_numpy(), "system_b": pairs["system_b"].to_numpy(),
         "test_set": [f"{name} {size:g} of {words:.2g}" for name, size, words in zip(metric, n, length, strict=True)],
@@ -171,14 +173,14 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
         "1 − correlation": np.log(1 - pairs["correlation"].to_numpy(float)),
         "score": score, "length": np.log(length),
     })  # fmt: skip
-    found = found[np.isfinite(found["score"])]
+    features = features[np.isfinite(features["score"])]
     if overlaps is not None:
         either = pd.concat([overlaps, overlaps.rename(columns={"system_a": "system_b", "system_b": "system_a"})])
-        found = found.merge(either, how="left", on=["dataset", "system_a", "system_b"], validate="many_to_one")
+        features = features.merge(either, how="left", on=["dataset", "system_a", "system_b"], validate="many_to_one")
         with np.errstate(divide="ignore"):  # systems with identical outputs
-            found["overlap"] = np.log(1 - found.pop("bleu").to_numpy(float) / 100)
-            found["different"] = np.log(1 - found.pop("same").to_numpy(float))
-    return found
+            features["overlap"] = np.log(1 - features.pop("bleu").to_numpy(float) / 100)
+            features["different"] = np.log(1 - features.pop("same").to_numpy(float))
+    return features
 
 
 def _known(pairs: pd.DataFrame, model: Model) -> pd.DataFrame:
@@ -188,10 +190,10 @@ def _known(pairs: pd.DataFrame, model: Model) -> pd.DataFrame:
         return pairs.iloc[:0]
     if model.given == "outputs":
         required = [*required, "overlap", "different"]  # the same pairs for all of these models
-    own = pairs[np.isfinite(pairs[required].to_numpy(float)).all(axis=1)].copy()
-    per_dataset = own.groupby("dataset")["target"].transform("size")
-    own["weight"] = 1 / per_dataset / own.groupby("test_set")["dataset"].transform("nunique")
-    return own
+    known = pairs[np.isfinite(pairs[required].to_numpy(float)).all(axis=1)].copy()
+    per_dataset = known.groupby("dataset")["target"].transform("size")
+    known["weight"] = 1 / per_dataset / known.groupby("test_set")["dataset"].transform("nunique")
+    return known
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ class _Fit:
             root = np.sqrt(weight)
             design, target = np.stack(about, axis=1), pairs.rest - constants[pairs.metric]
             exponents = np.linalg.lstsq(design * root[:, None], target * root, rcond=None)[0]
-            constants = constants - sum(one * mean for one, mean in zip(exponents, means, strict=True))
+            constants = constants - sum(exponent * mean for exponent, mean in zip(exponents, means, strict=True))
         left = pairs.rest - constants[pairs.metric] - pairs.features @ exponents
         # The weights of a test set add up to 1.
         of_test_set = np.bincount(pairs.test_set, weight * left)
@@ -282,20 +284,20 @@ def _left_out(pairs: _Arrays) -> Iterator[dict[str, Any]]:
 
     for test_set in np.unique(pairs.test_set):
         here = pairs.test_set == test_set
-        own, others = pairs.select(here), pairs.select(~here)
-        metric = int(own.metric[0])
+        here_left_out, others = pairs.select(here), pairs.select(~here)
+        metric = int(here_left_out.metric[0])
         if not (others.metric == metric).any():
             continue
         fit = _Fit.of(others)
         if not fit.degrees:
             continue
-        error = fit.error(own)
+        error = fit.error(here_left_out)
         farthest = reach(math.sqrt(fit.between), math.sqrt(fit.within), int(fit.n_test_sets[metric]), fit.degrees)
         yield {
             "metric": pairs.metrics[metric],
             "n_pairs": len(error),
-            "square": float(own.weight @ error**2),
-            "inside": round(float(own.weight @ (np.abs(error) <= farthest)), 9),
+            "square": float(here_left_out.weight @ error**2),
+            "inside": round(float(here_left_out.weight @ (np.abs(error) <= farthest)), 9),
         }
 
 
@@ -304,9 +306,9 @@ def _accuracy(left_out: list[dict[str, Any]]) -> dict[str, Any]:
     n = len(left_out)
     if not n:
         return {"n_left_out": 0, "error": math.nan} | cells("coverage", (math.nan,) * 3)
-    inside = np.array([one["inside"] for one in left_out])
+    inside = np.array([prediction["inside"] for prediction in left_out])
     coverage = (float(inside.mean()), *_interval_of_share(inside))
-    error = round(math.sqrt(float(np.mean([one["square"] for one in left_out]))), 4)
+    error = round(math.sqrt(float(np.mean([prediction["square"] for prediction in left_out]))), 4)
     return {"n_left_out": n, "error": error} | cells("coverage", (round(end, 6) for end in coverage))
 
 

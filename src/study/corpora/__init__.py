@@ -70,10 +70,10 @@ def verify(folder: Path, sha256: str) -> dict[str, str]:
     sums = folder / "SHA256SUMS"
     if not sums.is_file():
         raise InputError(f"{sums}: found no file, expected the checksums of the corpus")
-    found = _digest(sums)
-    if found != sha256:
+    digest_of_sums = _digest(sums)
+    if digest_of_sums != sha256:
         raise InputError(
-            f"{sums}: found the checksum {found}, expected {sha256}; it may be another version of the corpus"
+            f"{sums}: found the checksum {digest_of_sums}, expected {sha256}; it may be another version of the corpus"
         )
     verified = {}
     for number, line in enumerate(open_text(sums), start=1):
@@ -129,11 +129,11 @@ def read(
         path, *others = paths.split("+")
         if len(others) > len(PARALLEL.get(task, ())):
             raise InputError(f"found {paths} for the task {task}, expected fewer files joined by +")
-        found = reader.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
-        left: Iterable[Segment] = islice(found, skip, None)
+        of_file = reader.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
+        left: Iterable[Segment] = islice(of_file, skip, None)
         if every := hold_out or held_out:
             left = _split(list(left), every)[bool(held_out)]
-        taken = [replace(one, domain=domain or one.domain) for one in islice(left, first)]
+        taken = [replace(segment, domain=domain or segment.domain) for segment in islice(left, first)]
         if not taken:
             raise InputError(
                 f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected at least one"
@@ -144,9 +144,9 @@ def read(
 
 def _split(segments: Sequence[Segment], every: int) -> tuple[list[Segment], list[Segment]]:
     """Split the segments of a file into those kept and those selected with another text."""
-    kept = [one for number, one in enumerate(segments, start=1) if number % every]
-    known = {one.text for one in kept}
-    return kept, [one for one in segments[every - 1 :: every] if one.text not in known]
+    remaining = [segment for number, segment in enumerate(segments, start=1) if number % every]
+    known = {segment.text for segment in remaining}
+    return remaining, [segment for segment in segments[every - 1 :: every] if segment.text not in known]
 
 
 def check(task: str, options: Mapping[str, str]) -> dict[str, Any]:

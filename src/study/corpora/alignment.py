@@ -64,13 +64,13 @@ def read(
             raise InputError(f"{links}: found links for {len(gold)} pairs, expected {len(texts)} as in {path}")
         # The HLT-NAACL format omits pairs without links.
         gold += [alignment.Alignment(frozenset(), frozenset())] * (len(texts) - len(gold))
-        for number, (text, one) in enumerate(zip(texts, gold, strict=True), start=1):
+        for number, (text, line) in enumerate(zip(texts, gold, strict=True), start=1):
             n, m = (len(side.split(" ")) for side in text.split(BETWEEN))
-            for i, j in sorted(one.possible):
+            for i, j in sorted(line.possible):
                 if i >= n or j >= m:
                     size = f"a pair of {n} and {m} words"
                     raise InputError(f"{links}, pair {number}: found a link {i}-{j} (from 0), expected one for {size}")
-        texts = [text + BETWEEN + write(one.sure, one.possible) for text, one in zip(texts, gold, strict=True)]
+        texts = [text + BETWEEN + write(line.sure, line.possible) for text, line in zip(texts, gold, strict=True)]
     for text in texts:
         yield Segment(text.rstrip(" "), document=document_of(path))
 
@@ -96,12 +96,12 @@ def _lines(path: AnyPath, numbered: bool) -> list[str]:
     lines = []
     for number, line in enumerate(open_text(path), start=1):
         if numbered:
-            found = _NUMBER.match(line)
-            if found is None:
+            match = _NUMBER.match(line)
+            if match is None:
                 raise InputError(
                     f"{path}, line {number}: found {line[:40]!r}, expected a number and a tab at the beginning"
                 )
-            line = line[found.end() :]
+            line = line[match.end() :]
         lines.append(_SPACE.sub(" ", line.rstrip("\n")).strip(" "))
     return lines
 

@@ -87,8 +87,8 @@ def strip(tree: Node, *, lemmas: bool = False, functions: bool = False) -> Node 
         each as a category. Clause types of IcePaHC (IP-MAT, IP-SUB) are removed too, because the scores ignore them.
     """
     children = tree[1:] if tree[0] in _WRAPPERS else [tree]
-    kept = [node for child in children if (node := _strip(as_node(child), lemmas, functions)) is not None]
-    return [TOP, *kept] if kept else None
+    nodes = [node for child in children if (node := _strip(as_node(child), lemmas, functions)) is not None]
+    return [TOP, *nodes] if nodes else None
 
 
 def _strip(node: Node, lemmas: bool, functions: bool) -> Node | None:
@@ -101,12 +101,12 @@ def _strip(node: Node, lemmas: bool, functions: bool) -> Node | None:
             return None
         form = word.rpartition("-")[0] if lemmas else ""
         return [_INDEX.sub("", label), form or word]
-    kept = [child for one in node[1:] if (child := _strip(as_node(one), lemmas, functions)) is not None]
-    if not kept:
+    nodes = [child for part in node[1:] if (child := _strip(as_node(part), lemmas, functions)) is not None]
+    if not nodes:
         return None
     label = _INDEX.sub("", label) if functions else _FUNCTION.sub("", label)
     if not label:
         raise InputError("found a constituent without a label inside a tree, expected one")
-    if len(kept) == 1 and kept[0][0] == label and not isinstance(kept[0][1], str):
-        return kept[0]
-    return [label, *kept]
+    if len(nodes) == 1 and nodes[0][0] == label and not isinstance(nodes[0][1], str):
+        return nodes[0]
+    return [label, *nodes]

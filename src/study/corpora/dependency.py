@@ -31,11 +31,11 @@ def read(path: AnyPath, *, genre: bool = False) -> Iterator[Segment]:
     for number, line in enumerate([*open_text(path), "\n"], start=1):
         text = line.rstrip("\r\n")
         if text.startswith("#"):
-            if found := _COMMENT.match(text):
-                if found[1] == "newdoc id":
-                    document = found[2].strip()
+            if comment := _COMMENT.match(text):
+                if comment[1] == "newdoc id":
+                    document = comment[2].strip()
                 elif genre:
-                    domain = found[2].partition("-")[0]
+                    domain = comment[2].partition("-")[0]
         elif text:
             columns = text.split("\t")
             if len(columns) != 10:

@@ -73,10 +73,10 @@ def read(
         raise InputError(f"found hansards={hansards}, expected two of {', '.join(STYLES)} joined by a hyphen")
     tokenizer = translation.tokenizer(tokenize)
     if ".conllu" in fspath(path):
-        found = _treebanks(path, target)
+        sides_of_file = _treebanks(path, target)
     else:
-        found = alignment.read(path, target=target, numbered=numbered)
-    for segment in found:
+        sides_of_file = alignment.read(path, target=target, numbered=numbered)
+    for segment in sides_of_file:
         sides = segment.text.split(BETWEEN)
         if lowercase:
             sides = [side.lower() for side in sides]
@@ -97,12 +97,12 @@ def gold(text: str) -> str:
 
 def _treebanks(path: AnyPath, target: AnyPath) -> Iterator[Segment]:
     """Read the sentences of two treebanks in order."""
-    sides = [list(dependency.read(one)) for one in (path, target)]
+    sides = [list(dependency.read(side)) for side in (path, target)]
     if len(sides[0]) != len(sides[1]):
-        found = f"{path} has {len(sides[0])} sentences, {target} has {len(sides[1])}"
-        raise InputError(f"{found}, expected equally many")
+        sizes = f"{path} has {len(sides[0])} sentences, {target} has {len(sides[1])}"
+        raise InputError(f"{sizes}, expected equally many")
     for pair in zip(*sides, strict=True):
-        words = [" ".join(line.split("\t")[1].replace(" ", "") for line in one.text.split("\n")) for one in pair]
+        words = [" ".join(line.split("\t")[1].replace(" ", "") for line in side.text.split("\n")) for side in pair]
         yield replace(pair[0], text=BETWEEN.join(words))
 
 

@@ -77,9 +77,9 @@ def read(
 
     function, chosen = READERS[choose(reader, READERS, "reader of outcomes")], check(reader, files, options)
     try:
-        found = function(*map(Path, files), **chosen)
-        lacking = found.scores.sort_index(axis=1).isna().sum()
-        counts = {str(name): found.counts(name, found.scores[name]) for name in lacking.index[lacking == 0]}
+        outcomes = function(*map(Path, files), **chosen)
+        lacking = outcomes.scores.sort_index(axis=1).isna().sum()
+        counts = {str(name): outcomes.counts(name, outcomes.scores[name]) for name in lacking.index[lacking == 0]}
     except (OSError, KeyError, ValueError, EOFError, tarfile.TarError) as error:
         if isinstance(error, InputError):
             raise
@@ -87,16 +87,16 @@ def read(
         raise InputError(f"{', '.join(files)}: cannot be read as outcomes of {reader} ({description})") from None
     if len(counts) < 2:
         raise InputError(f"{', '.join(files)}: found {len(counts)} systems on all items, expected at least two")
-    n_items, systems = len(found.scores), list(counts)
+    n_items, systems = len(outcomes.scores), list(counts)
     columns = list(counts[systems[0]])
     return Statistics(
         dataset=dataset,
         systems=tuple(systems),
-        groups=tuple(found.groups.get(system) or system for system in systems),
+        groups=tuple(outcomes.groups.get(system) or system for system in systems),
         kinds=("",) * len(systems),
-        segments=np.array(found.scores.index, dtype=str),
-        documents=np.array(found.documents, dtype=str),
-        domains=np.array(found.domains, dtype=str),
+        segments=np.array(outcomes.scores.index, dtype=str),
+        documents=np.array(outcomes.documents, dtype=str),
+        domains=np.array(outcomes.domains, dtype=str),
         columns=tuple(columns),
         counts=np.stack([np.stack([counts[name][column] for column in columns], axis=1) for name in systems]),
         provenance=dict(provenance),
@@ -110,8 +110,12 @@ def read(
 def check(reader: str, files: Sequence[str], options: Mapping[str, str]) -> dict[str, Any]:
     """Convert the options of a reader from text to their types, and check the number of files."""
     function = READERS[choose(reader, READERS, "reader of outcomes")]
-    taken = [one for one in signature(function).parameters.values() if one.kind is not Parameter.KEYWORD_ONLY]
-    least = sum(one.default is Parameter.empty for one in taken)
+    taken = [
+        parameter
+        for parameter in signature(function).parameters.values()
+        if parameter.kind is not Parameter.KEYWORD_ONLY
+    ]
+    least = sum(parameter.default is Parameter.empty for parameter in taken)
     if not least <= len(files) <= len(taken):
         many = f"{least}" if least == len(taken) else f"{least} to {len(taken)}"
         raise InputError(f"number of files: found {len(files)}, expected {many} for the reader {reader}")
@@ -141,15 +145,15 @@ def llmbar(archive: Path) -> _Outcomes:
             groups[scorer] = model
             for number, item in enumerate(json.load(file), start=1):
                 verdicts = item["results"][-1]
-                given = [verdicts[f"swap = {swap}"]["winner"] for swap in (False, True)]
+                winners = [verdicts[f"swap = {swap}"]["winner"] for swap in (False, True)]
                 name = f"{subset}-{number}"
                 domains[name] = subset
-                correct.setdefault(scorer, {})[name] = sum(str(one) == str(item["label"]) for one in given)
+                correct.setdefault(scorer, {})[name] = sum(str(winner) == str(item["label"]) for winner in winners)
     return _Outcomes(
         scores=pd.DataFrame(correct, index=list(domains), dtype=float),
         domains=list(domains.values()),
         documents=[""] * len(domains),
-        counts=lambda _, own: _of_runs(own, 2, 2),
+        counts=lambda _, agreed: _of_runs(agreed, 2, 2),
         groups=groups,
     )
 
@@ -162,16 +166,16 @@ def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
     questions that all remaining models were asked. The document is the source of a question.
     """
     table = _tsv(answers).set_index("question_id")
-    given = table.iloc[:, 3:]
-    scores = given.eq(table["answer"], axis=0).astype(float).where(given != "-")
+    answers_of = table.iloc[:, 3:]
+    scores = answers_of.eq(table["answer"], axis=0).astype(float).where(answers_of != "-")
     asked = _asked_of_all(scores, least)
     table = table[asked]
     return _Outcomes(
         scores=scores[asked],
         domains=table["category"].str.replace(" ", "-").tolist(),
         documents=table["src"].tolist(),
-        counts=lambda _, own: _of_runs(own, 1),
-        groups=_makers(given.columns),
+        counts=lambda _, right: _of_runs(right, 1),
+        groups=_makers(answers_of.columns),
     )
 
 
@@ -193,7 +197,7 @@ def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
         scores=shared.loc[order],
         domains=about.loc[order, "category"].tolist(),
         documents=about.loc[order, "task"].tolist(),
-        counts=lambda _, own: {"correct": np.rint(own * _POINTS).to_numpy(np.int64), "total": points},
+        counts=lambda _, shares: {"correct": np.rint(shares * _POINTS).to_numpy(np.int64), "total": points},
         groups=_makers(map(str, shared.columns)),
     )
 
@@ -206,7 +210,7 @@ def bfcl(failed: Path) -> _Outcomes:
     import pandas as pd
 
     table = _tsv(failed)
-    sizes = {str(name): int(one) for name, one in table.groupby("category")["items"].first().items()}
+    sizes = {str(name): int(n_items) for name, n_items in table.groupby("category")["items"].first().items()}
     items = {name: [f"{name}-{number}" for number in range(1, size + 1)] for name, size in sizes.items()}
     scores: dict[str, pd.Series[float]] = {}
     for row in table.itertuples(index=False):
@@ -218,12 +222,12 @@ def bfcl(failed: Path) -> _Outcomes:
             )
         known = scores.get(row.model)
         scores[row.model] = right if known is None else pd.concat([known, right])
-    names = [name for own in items.values() for name in own]
+    names = [name for of_category in items.values() for name in of_category]
     return _Outcomes(
         scores=pd.DataFrame(scores, index=names),
-        domains=[category for category, own in items.items() for _ in own],
+        domains=[category for category, of_category in items.items() for _ in of_category],
         documents=[""] * len(names),
-        counts=lambda _, own: _of_runs(own, 1),
+        counts=lambda _, of_category: _of_runs(of_category, 1),
         groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in scores},
     )
 
@@ -253,11 +257,11 @@ def scores(
     kinds, out_of = _tsv(systems).set_index("system")["kind"], total or runs
     paid = None if cost is None else pd.read_parquet(cost).set_index("item")
 
-    def counts(name: str, own: pd.Series[float]) -> Mapping[str, NDArray[Any]]:
-        found = _of_runs(own * out_of, out_of, 1 if kinds[name] == "n=1" else runs)
+    def counts(name: str, shares: pd.Series[float]) -> Mapping[str, NDArray[Any]]:
+        columns = _of_runs(shares * out_of, out_of, 1 if kinds[name] == "n=1" else runs)
         if paid is not None:
-            found["microdollars"] = np.rint(paid.loc[own.index, name].to_numpy(float) * MICRO).astype(np.int64)
-        return found
+            columns["microdollars"] = np.rint(paid.loc[shares.index, name].to_numpy(float) * MICRO).astype(np.int64)
+        return columns
 
     whole = _of_table(table, items, systems, "domain", counts)
     return replace(whole, scores=whole.scores[whole.scores >= 0])
@@ -268,7 +272,9 @@ def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", f
 
     The domain of an item may be in another column of `items`.
     """
-    return _of_table(table, items, systems, domain, lambda _, own: {"value": np.round(own.to_numpy() * factor, 4)})
+    return _of_table(
+        table, items, systems, domain, lambda _, scores: {"value": np.round(scores.to_numpy() * factor, 4)}
+    )
 
 
 READERS: dict[str, Callable[..., _Outcomes]] = {
@@ -298,10 +304,10 @@ def _of_table(
     """Read a table with one row per item and one column per system, with tables of items and systems."""
     import pandas as pd
 
-    found = pd.read_parquet(table).set_index("item")
-    about = _tsv(items).set_index("item").loc[found.index]
+    scores = pd.read_parquet(table).set_index("item")
+    about = _tsv(items).set_index("item").loc[scores.index]
     return _Outcomes(
-        scores=found.astype(float),
+        scores=scores.astype(float),
         domains=about[domain].tolist(),
         documents=about["cluster"].tolist(),
         counts=counts,
@@ -319,8 +325,8 @@ def _of_runs(passed: pd.Series[float], total: int, runs: int = 1) -> dict[str, N
 
 def _makers(systems: Iterable[str]) -> dict[str, str]:
     """Find the maker of each model."""
-    found = {}
+    makers = {}
     for system in systems:
         name = system.lower()
-        found[system] = next((maker for begins, maker in _MAKERS.items() if name.startswith(begins)), system)
-    return found
+        makers[system] = next((maker for begins, maker in _MAKERS.items() if name.startswith(begins)), system)
+    return makers

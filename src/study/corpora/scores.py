@@ -18,9 +18,9 @@ def roles(
     true: str = "", missing: str = "", any_value: bool = False, sep: str = "", sheet: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Declare the columns of a table, as the options of `pairsig compare` do; commas separate several columns."""
-    given = {key: value for key, value in locals().items() if value}
-    several = {key: given[key].split(",") for key in ("item", "systems", "score", "true") if key in given}
-    return given | several
+    declared = {key: value for key, value in locals().items() if value}
+    several = {key: declared[key].split(",") for key in ("item", "systems", "score", "true") if key in declared}
+    return declared | several
 
 
 def check(options: Mapping[str, str]) -> dict[str, Any]:
@@ -66,15 +66,15 @@ def read(
     def attempt(**others: Any) -> Statistics:
         return inputs.read(data, reader="table", **declared, **others)
 
-    found = _counted(attempt, metric, declared)
-    if len(found.systems) < 2:
-        raise InputError(f"{listed(files)}: found {len(found.systems)} system, expected at least two")
-    names = found.systems
+    statistics = _counted(attempt, metric, declared)
+    if len(statistics.systems) < 2:
+        raise InputError(f"{listed(files)}: found {len(statistics.systems)} system, expected at least two")
+    names = statistics.systems
     return replace(
-        found,
+        statistics,
         dataset=dataset,
         groups=tuple(group or name for group, name in zip(groups or names, names, strict=True)),
-        kinds=tuple(kinds) or found.kinds,
+        kinds=tuple(kinds) or statistics.kinds,
         provenance=dict(provenance),
     )
 
@@ -86,16 +86,18 @@ def _counted(attempt: Callable[..., Statistics], metric: str, declared: Mapping[
     scored = metric in ("accuracy", "mean")
     if not scored or not {"score", "systems"} & declared.keys():
         try:
-            found = attempt(metric=metric)
-            return found if found.columns == registry.metric(metric).columns else _as_counts(found, metric)
+            statistics = attempt(metric=metric)
+            return (
+                statistics if statistics.columns == registry.metric(metric).columns else _as_counts(statistics, metric)
+            )
         except Question as question:
             if not scored:
                 raise _for_sheets(question) from None
     try:
-        found = attempt()
+        statistics = attempt()
     except Question as question:
         raise _for_sheets(question) from None
-    return _as_counts(found, metric)
+    return _as_counts(statistics, metric)
 
 
 def _for_sheets(question: Question) -> InputError:
@@ -104,16 +106,16 @@ def _for_sheets(question: Question) -> InputError:
     return InputError(question.text + f"; write in the column options: {' or '.join(cells)}" * bool(cells))
 
 
-def _as_counts(found: Statistics, metric: str) -> Statistics:
+def _as_counts(statistics: Statistics, metric: str) -> Statistics:
     """Scores as the counts of accuracy or mean."""
     import numpy as np
 
     from pairsig.metrics import registry
 
-    (score,) = found.metrics
+    (score,) = statistics.metrics
     if not score.higher_is_better:
         raise InputError(f"found {score.name}, of which lower is better, expected scores of which higher is better")
-    values = found.counts[:, :, [found.columns.index(score.columns[0])]]
+    values = statistics.counts[:, :, [statistics.columns.index(score.columns[0])]]
     if metric == "accuracy":
         if not np.isin(values, (0, 1)).all():
             raise InputError(
@@ -122,4 +124,4 @@ def _as_counts(found: Statistics, metric: str) -> Statistics:
             )
         values = np.concatenate([values, np.ones_like(values)], axis=-1).astype(np.int64)
     chosen = registry.metric(metric)
-    return replace(found, columns=chosen.columns, counts=values, metrics=(chosen,))
+    return replace(statistics, columns=chosen.columns, counts=values, metrics=(chosen,))

@@ -60,12 +60,12 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     """
     if (combined := combinations_in(comparisons)).any():
         single, same = comparisons[combined == 0], comparisons["same_group"].astype(bool)[combined == 0]
-        found = [
+        of_pairs = [
             Class("different groups", f"{SINGLE}, different group", single[~same], "o", SKY, BLUE),
             Class("both combinations", COMBINATIONS, comparisons[combined == 2], "s", ORANGE, style.BROWN),
             Class("same group", f"{SINGLE}, same group", single[same], "^", RUST, RUST),
         ]
-        return [one for one in found if len(one.pairs)]
+        return [drawn for drawn in of_pairs if len(drawn.pairs)]
     same_group = comparisons["same_group"].astype(bool)
     kind_a, kind_b = (comparisons[column].astype(object).fillna("").astype(str) for column in ("kind_a", "kind_b"))
     kinds = pd.concat([kind_a, kind_b])
@@ -80,14 +80,14 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     particular = sorted(both[both != ""].value_counts().index[:2])
     different = comparisons[~same_group & ~both.isin(particular)]
     groups = "base model" if retrained else "group"
-    found = [Class(f"different {groups}s", "different group", different, "o", SKY, BLUE)]
+    of_pairs = [Class(f"different {groups}s", "different group", different, "o", SKY, BLUE)]
     for kind, colour, ink, marker in zip(particular, (ORANGE, "#000000"), (style.BROWN, "#000000"), "sD", strict=False):
         word = "LLM" if kind.startswith("llm") else kind.removesuffix("-by-organisers")
         word = {"abs": "abstractive", "ext": "extractive"}.get(word, word)
         label = word if " and " in kind else f"both {word}"
-        found.append(Class(label, f"{kind} / {kind}", comparisons[both == kind], marker, colour, ink))
-    found.append(Class(f"same {groups}", "same group", comparisons[same_group], "^", RUST, RUST))
-    return [one for one in found if len(one.pairs)]
+        of_pairs.append(Class(label, f"{kind} / {kind}", comparisons[both == kind], marker, colour, ink))
+    of_pairs.append(Class(f"same {groups}", "same group", comparisons[same_group], "^", RUST, RUST))
+    return [drawn for drawn in of_pairs if len(drawn.pairs)]
 
 
 FEW_POINTS = 30
@@ -134,20 +134,20 @@ def lowest(pairs: pd.DataFrame) -> float:
     return 0.5 if len(pairs) == 0 or (confidence < 0.49).mean() <= 0.01 else 0.0
 
 
-def _scatter(axes: Axes, one: Class, total: int, rasterized: bool, scale: float = 1.0) -> None:
+def _scatter(axes: Axes, drawn: Class, total: int, rasterized: bool, scale: float = 1.0) -> None:
     size, alpha = (14.0, 0.9) if total <= 700 else (9.0, 0.6) if total <= 3_000 else (5.0, 0.45)
-    size *= scale * (1.0 if len(one.pairs) > 0.1 * total or total <= 700 else 1.5)
+    size *= scale * (1.0 if len(drawn.pairs) > 0.1 * total or total <= 700 else 1.5)
     axes.scatter(
-        one.pairs["gain"].to_numpy(dtype=float),
-        1 - pvalues(one.pairs),
+        drawn.pairs["gain"].to_numpy(dtype=float),
+        1 - pvalues(drawn.pairs),
         s=size,
-        marker=one.marker,
-        facecolors=one.colour if one.filled else "none",
-        edgecolors="none" if one.filled else one.colour,
-        linewidths=0.0 if one.filled else 0.6,
+        marker=drawn.marker,
+        facecolors=drawn.colour if drawn.filled else "none",
+        edgecolors="none" if drawn.filled else drawn.colour,
+        linewidths=0.0 if drawn.filled else 0.6,
         alpha=alpha,
         rasterized=rasterized,
-        label=one.label,
+        label=drawn.label,
     )
 
 
@@ -174,15 +174,15 @@ def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: fl
         axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
 
 
-def _key(one: Class, label: str) -> Line2D:
+def _key(drawn: Class, label: str) -> Line2D:
     return Line2D(
-        [], [], linestyle="none", marker=one.marker, markersize=4.5, label=label,
-        markerfacecolor=one.colour if one.filled else "none", markeredgecolor=one.colour,
+        [], [], linestyle="none", marker=drawn.marker, markersize=4.5, label=label,
+        markerfacecolor=drawn.colour if drawn.filled else "none", markeredgecolor=drawn.colour,
     )  # fmt: skip
 
 
-def _n_pairs(one: Class) -> str:
-    return f"{count(len(one.pairs))} pair{'s' * (len(one.pairs) != 1)}"
+def _n_pairs(drawn: Class) -> str:
+    return f"{count(len(drawn.pairs))} pair{'s' * (len(drawn.pairs) != 1)}"
 
 
 def _line(label: str, **style: Any) -> Line2D:
@@ -272,38 +272,38 @@ def _gain_confidence(
     if comparisons.empty:
         return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
     style.only("comparisons", comparisons, "dataset test_set metric test")
-    found = classes(comparisons)
-    message = NAMED if thresholds is None else _message(found, _critical(found, comparisons, thresholds, series))
+    drawn = classes(comparisons)
+    message = NAMED if thresholds is None else _message(drawn, _critical(drawn, comparisons, thresholds, series))
     laid_over = [] if overlay is None else _laid_over(overlay)
     figure, axes = style.column()
-    for one in found:
-        _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > style.RASTERIZE_ABOVE)
-    for one in laid_over:
-        _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
+    for of_class in drawn:
+        _scatter(axes, of_class, len(comparisons), rasterized=len(comparisons) > style.RASTERIZE_ABOVE)
+    for of_class in laid_over:
+        _scatter(axes, of_class, len(comparisons), rasterized=False, scale=1.2)
     mixed = combinations_in(comparisons) == 1
     notes = _frame(axes, comparisons[~mixed])
     if mixed.any():
         notes.append(f"not drawn: {count(int(mixed.sum()))} with only one combination")
-    for one in found:
-        _draw_expected(axes, one.pairs, one.ink)
-    keys = [_key(one, f"{one.label}: {_n_pairs(one)}") for one in (*found, *laid_over)]
+    for of_class in drawn:
+        _draw_expected(axes, of_class.pairs, of_class.ink)
+    keys = [_key(of_class, f"{of_class.label}: {_n_pairs(of_class)}") for of_class in (*drawn, *laid_over)]
     keys.append(_line(EXPECTED))
-    ours = {} if thresholds is None else _ours(found, comparisons, thresholds, series)
-    theirs = {} if reproduction is None else _theirs(found, comparisons, reproduction)
+    ours = {} if thresholds is None else _ours(drawn, comparisons, thresholds, series)
+    theirs = {} if reproduction is None else _theirs(drawn, comparisons, reproduction)
     every = Class("all pairs", "all", comparisons, "o", INK)
     if "all" in theirs:  # the paper does not divide these pairs
-        ours, found = ({} if thresholds is None else _ours([every], comparisons, thresholds, series)), []
+        ours, drawn = ({} if thresholds is None else _ours([every], comparisons, thresholds, series)), []
     for label, marked, dashes in (
         ("threshold here", ours, (4, 2)),
         ("the paper's threshold, at our size", theirs, (1, 1.2)),
     ):
-        values = [(one, marked[one.subset]) for one in (*found, every) if one.subset in marked]
-        for one, value in values:
-            axes.axvline(value, color=one.ink, linewidth=1.1, dashes=dashes, zorder=2.7, gid=label)
+        values = [(of_class, marked[of_class.subset]) for of_class in (*drawn, every) if of_class.subset in marked]
+        for of_class, value in values:
+            axes.axvline(value, color=of_class.ink, linewidth=1.1, dashes=dashes, zorder=2.7, gid=label)
         if values:
             keys.append(_line(f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}", dashes=dashes))
-    if len({one.subset for one in found} & ours.keys()) > 1:
-        notes.append(_of_thresholds(found, ours))
+    if len({of_class.subset for of_class in drawn} & ours.keys()) > 1:
+        notes.append(_of_thresholds(drawn, ours))
     _level_label(axes)
     style.explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes if note)])
     axes.set_title(_title(comparisons, series))
@@ -315,30 +315,30 @@ NAMED = "Confidence against gain, one point per pair"
 """Title of a figure whose classes of pairs need gains that do not differ significantly."""
 
 
-def _message(found: Sequence[Class], critical: Mapping[str, pd.Series[float]]) -> str:
+def _message(drawn: Sequence[Class], critical: Mapping[str, pd.Series[float]]) -> str:
     """Say which pairs need smaller gains than the first class: those whose intervals lie below its interval."""
     names = {"same group": "pairs of one group", f"{SINGLE}, same group": "pairs of one group"}
     names[COMBINATIONS] = "pairs of combinations"
-    usual = critical.get(found[0].subset)
+    usual = critical.get(drawn[0].subset)
     smaller = [
-        names.get(one.subset, f"pairs that are {one.label}").replace("group", _noun(found))
-        for one in found[1:]
-        if usual is not None and one.subset in critical and critical[one.subset].iloc[2] < usual.iloc[1]
+        names.get(of_class.subset, f"pairs that are {of_class.label}").replace("group", _noun(drawn))
+        for of_class in drawn[1:]
+        if usual is not None and of_class.subset in critical and critical[of_class.subset].iloc[2] < usual.iloc[1]
     ]
     return f"{' and '.join(smaller).capitalize()} need smaller gains" if smaller else NAMED
 
 
-def _noun(found: Sequence[Class]) -> str:
-    return "base model" if any("base model" in one.label for one in found) else "group"
+def _noun(drawn: Sequence[Class]) -> str:
+    return "base model" if any("base model" in of_class.label for of_class in drawn) else "group"
 
 
 def _critical(
-    found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str
+    drawn: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str
 ) -> dict[str, pd.Series[float]]:
     """Find the critical differences of the classes, with the ends of their intervals."""
     name = "critical_difference"
     rows = _of_same(thresholds, comparisons).set_index("subset")[[name, f"{name}_low", f"{name}_high"]].dropna()
-    names = {one.subset: f"{series}, {one.subset}" if series else one.subset for one in found}
+    names = {of_class.subset: f"{series}, {of_class.subset}" if series else of_class.subset for of_class in drawn}
     return {subset: rows.loc[name] for subset, name in names.items() if name in rows.index}
 
 
@@ -348,12 +348,12 @@ def _of_same(thresholds: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFram
     return thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
 
 
-def _of_thresholds(found: Sequence[Class], ours: Mapping[str, float]) -> str:
+def _of_thresholds(drawn: Sequence[Class], ours: Mapping[str, float]) -> str:
     """Explain thresholds whose order is not that of the curves; empty if the orders agree."""
-    marked = [one for one in found if one.subset in ours]
-    by_curve = sorted(marked, key=lambda one: float(one.pairs["standard_error"].median()))
-    by_threshold = sorted(marked, key=lambda one: ours[one.subset])
-    if [one.subset for one in by_curve] == [one.subset for one in by_threshold]:
+    marked = [of_class for of_class in drawn if of_class.subset in ours]
+    by_curve = sorted(marked, key=lambda of_class: float(of_class.pairs["standard_error"].median()))
+    by_threshold = sorted(marked, key=lambda of_class: ours[of_class.subset])
+    if [of_class.subset for of_class in by_curve] == [of_class.subset for of_class in by_threshold]:
         return ""
     return "lines are medians, thresholds 95th percentiles:\ntheir order differs, as pairs of a class differ"
 
@@ -361,7 +361,7 @@ def _of_thresholds(found: Sequence[Class], ours: Mapping[str, float]) -> str:
 def _listed(values: Sequence[tuple[Class, float]]) -> str:
     """Thresholds with the first word of their classes: `0.56 (same), 0.63 (different)`."""
     return ", ".join(
-        f"{value:.2f}" + (f" ({one.label.split()[0]})" if len(values) > 1 else "") for one, value in values
+        f"{value:.2f}" + (f" ({of_class.label.split()[0]})" if len(values) > 1 else "") for of_class, value in values
     )
 
 
@@ -370,24 +370,24 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     overlay = _pairs(overlay)
     name = overlay["dataset"].iloc[0] if len(overlay) else ""
     return [
-        replace(one, label=f"{name}, published: {one.label}", subset="", colour="#000000", filled=False)
-        for one in classes(overlay)
+        replace(of_class, label=f"{name}, published: {of_class.label}", subset="", colour="#000000", filled=False)
+        for of_class in classes(overlay)
     ]
 
 
 def _ours(
-    found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
+    drawn: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
 ) -> dict[str, float]:
     """Find our thresholds by subset: those of classes, or else that of all pairs."""
-    mine = _of_same(thresholds, comparisons)
-    mine = mine[(mine["verdict"] == "estimated") & mine["threshold"].notna()]
-    values = dict(zip(mine["subset"], mine["threshold"].astype(float), strict=True))
-    names = {one.subset: f"{series}, {one.subset}" if series else one.subset for one in found}
+    estimated = _of_same(thresholds, comparisons)
+    estimated = estimated[(estimated["verdict"] == "estimated") & estimated["threshold"].notna()]
+    values = dict(zip(estimated["subset"], estimated["threshold"].astype(float), strict=True))
+    names = {of_class.subset: f"{series}, {of_class.subset}" if series else of_class.subset for of_class in drawn}
     marked = {subset: values[name] for subset, name in names.items() if name in values}
     return marked or ({"all": values[series or "all"]} if (series or "all") in values else {})
 
 
-def _theirs(found: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.DataFrame) -> dict[str, float]:
+def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.DataFrame) -> dict[str, float]:
     """Find the paper's thresholds by subset, times the square root of the ratio of the two numbers of segments.
 
     These are the thresholds compared with this dataset and, for retrained systems, those of the same metric.
@@ -395,17 +395,17 @@ def _theirs(found: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.
     rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
     rows = rows[rows["published"] > 0]
     address = rows["compared_with"].str.split(":", expand=True)
-    own = pd.Series(False, index=rows.index) if rows.empty else address[1] == str(comparisons["dataset"].iloc[0])
+    of_dataset = pd.Series(False, index=rows.index) if rows.empty else address[1] == str(comparisons["dataset"].iloc[0])
     if (comparisons["kind_a"] == SYNTHETIC).all():
         units = rows["unit"].astype(str)
-        rows = rows[own | (units == metric_name(str(comparisons["metric"].iloc[0])))]
+        rows = rows[of_dataset | (units == metric_name(str(comparisons["metric"].iloc[0])))]
     else:
-        rows = rows[own]
+        rows = rows[of_dataset]
     scaled = rows["published"] * np.sqrt(rows["n_segments"].astype(float) / comparisons["n_segments"].iloc[0])
-    order = (~own[rows.index]).sort_values(kind="stable").index
+    order = (~of_dataset[rows.index]).sort_values(kind="stable").index
     subset = address.loc[order, 2].str.removeprefix(f"{FULL_SETS}, ") if len(order) else []
     values = dict(reversed(list(zip(subset, scaled[order].astype(float), strict=True))))
-    return {name: value for name, value in values.items() if name in ("all", *(one.subset for one in found))}
+    return {name: value for name, value in values.items() if name in ("all", *(of_class.subset for of_class in drawn))}
 
 
 @styled
@@ -427,15 +427,17 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     n_datasets: dict[str, int] = {}
     for _, panel in whole.groupby(["metric", "dataset", "test", "test_set"], sort=False, observed=True):
         unit = Z_05 * panel["standard_error"].where(lambda error: error > 0).median()  # without any, no gain is drawn
-        own = pd.DataFrame({"gain": panel["gain"] / unit, "confidence": 1 - pvalues(panel)})
-        own = own[own["gain"] <= edges[-1]]
-        ranges = own.groupby(np.digitize(own["gain"], edges))
-        own = ranges.median()[ranges.size() >= FEWEST]
+        points = pd.DataFrame({"gain": panel["gain"] / unit, "confidence": 1 - pvalues(panel)})
+        points = points[points["gain"] <= edges[-1]]
+        ranges = points.groupby(np.digitize(points["gain"], edges))
+        points = ranges.median()[ranges.size() >= FEWEST]
         metric = metric_name(str(panel["metric"].iloc[0]))
-        if len(own):
+        if len(points):
             n_datasets[metric] = n_datasets.get(metric, 0) + 1
-            axes.plot(own["gain"], own["confidence"], color=style.metric_look(metric)[0], linewidth=0.7, alpha=0.8,
-                      marker="o", markersize=1.5, gid=str(panel["dataset"].iloc[0]))  # fmt: skip
+            axes.plot(
+                points["gain"], points["confidence"], color=style.metric_look(metric)[0], linewidth=0.7, alpha=0.8,
+                marker="o", markersize=1.5, gid=str(panel["dataset"].iloc[0]),
+            )  # fmt: skip
     _draw_expected(axes, whole.assign(gain=0.0, standard_error=1 / Z_05), "#000000", width=1.6)
     _limits(axes, whole)
     _level_label(axes)
@@ -456,29 +458,33 @@ MOST_POINTS = 1_000
 
 
 def _series(
-    name: str, found: list[Class], whole: pd.DataFrame, heading: str, theirs: Mapping[str, float] = MappingProxyType({})
+    name: str,
+    by_part: list[Class],
+    whole: pd.DataFrame,
+    heading: str,
+    theirs: Mapping[str, float] = MappingProxyType({}),
 ) -> Figure:
     """Draw `sizes` or `domains`: one panel with one class per size or domain, and the paper's thresholds by class."""
     figure, axes = style.column()
-    most = max(len(one.pairs) for one in found)
-    for one in found:
-        drawn = one.pairs.sample(MOST_POINTS, random_state=2012) if len(one.pairs) > MOST_POINTS else one.pairs
-        _scatter(axes, replace(one, pairs=drawn), len(drawn) * len(found), len(whole) > style.RASTERIZE_ABOVE)
+    most = max(len(part.pairs) for part in by_part)
+    for part in by_part:
+        drawn = part.pairs.sample(MOST_POINTS, random_state=2012) if len(part.pairs) > MOST_POINTS else part.pairs
+        _scatter(axes, replace(part, pairs=drawn), len(drawn) * len(by_part), len(whole) > style.RASTERIZE_ABOVE)
     notes = _frame(axes, whole)
     if most > MOST_POINTS:
         notes.append(f"dots: {count(MOST_POINTS)} random pairs of {count(most)} each")
-    for one in found:
+    for part in by_part:
         if most > FEW_POINTS:  # a halo sets the line off from many points, but would hide few
-            _draw_expected(axes, one.pairs, "white", width=2.4)
-        _draw_expected(axes, one.pairs, one.ink, width=1.2)
-        if one.subset in theirs:
-            axes.axvline(theirs[one.subset], color=one.ink, linewidth=1.1, dashes=(1, 1.2), zorder=2.7, gid="paper")
+            _draw_expected(axes, part.pairs, "white", width=2.4)
+        _draw_expected(axes, part.pairs, part.ink, width=1.2)
+        if part.subset in theirs:
+            axes.axvline(theirs[part.subset], color=part.ink, linewidth=1.1, dashes=(1, 1.2), zorder=2.7, gid="paper")
     if theirs:
         values = ", ".join(f"{value:.2f} ({label})" for label, value in theirs.items())
         notes.append(f"dotted: the paper's threshold, at our size:\n{values}")
     _level_label(axes)
     title = "\n".join([*notes, f"lines: {EXPECTED}", name])
-    style.explained(figure, [_key(one, one.label) for one in found], title, ncols=2)
+    style.explained(figure, [_key(part, part.label) for part in by_part], title, ncols=2)
     axes.set_title(heading)
     axes.set(xlabel=style.gain_label(whole["metric"]), ylabel=CONFIDENCE)
     return figure

@@ -43,8 +43,8 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     if not keys:
         sentence(grid[0, 0], "nothing to draw: no family with enough pairs")
     for axes, (family, metric) in zip(grid.flat, keys, strict=False):
-        own = next_test_sets[(next_test_sets["family"] == family) & (next_test_sets["metric"] == metric)]
-        _chances(axes, own[own["n_pairs"] >= FEWEST])
+        bins = next_test_sets[(next_test_sets["family"] == family) & (next_test_sets["metric"] == metric)]
+        _chances(axes, bins[bins["n_pairs"] >= FEWEST])
         axes.set_title(family)
     for axes in list(grid.flat)[max(len(keys), 1) :]:
         axes.set_axis_off()

@@ -77,8 +77,8 @@ def bars(rows: pd.DataFrame, name: str) -> np.ndarray:
     """Lengths of the error bars of a column with its interval, 0 where there is none."""
     middle = rows[name].to_numpy(float)
     ends = np.vstack([middle - rows[f"{name}_low"].to_numpy(float), rows[f"{name}_high"].to_numpy(float) - middle])
-    found: np.ndarray = np.nan_to_num(ends.clip(min=0))
-    return found
+    lengths: np.ndarray = np.nan_to_num(ends.clip(min=0))
+    return lengths
 
 
 def across(axes: Axes, rows: pd.DataFrame, places: np.ndarray, name: str, look: dict[str, Any], scale: int = 1) -> None:
@@ -106,7 +106,7 @@ def gain_label(metrics: pd.Series[str]) -> str:
 
 def explained(figure: Figure, handles: Sequence[Artist], title: str = "", ncols: int = 1) -> None:
     """Add a legend below all axes, where it hides no points, and the height that it needs."""
-    labels = sum(str(one.get_label()).count("\n") + 1 for one in handles)
+    labels = sum(str(handle.get_label()).count("\n") + 1 for handle in handles)
     lines = -(-labels // ncols) + (title.count("\n") + 1 if title else 0)
     figure.set_figheight(figure.get_figheight() + 0.155 * lines)
     figure.legend(

@@ -222,7 +222,14 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     shares = reproduction[reproduction["compared_with"].astype(str).str.startswith("share:")]
     panels = _panels(calibration)
     names = [str(address).split(":")[1] for address in shares["compared_with"]]
-    name = next((one for one in (*names, *panels) if {"near", "far"} & panels.get(one, {}).keys()), "")
+    name = next(
+        (
+            calibration_name
+            for calibration_name in (*names, *panels)
+            if {"near", "far"} & panels.get(calibration_name, {}).keys()
+        ),
+        "",
+    )
     theirs: dict[str, list[tuple[float, float]]] = {}
     for row in shares.itertuples():
         _, _, distance, ends = str(row.compared_with).split(":")

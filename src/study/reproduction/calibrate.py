@@ -142,14 +142,14 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     nᶜ(Pᶜ − P)²/N − P(1 − P)·C/N, or 0 if that is negative. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs
     of test sets in the study.
     """
-    found = []
+    rows = []
     for (name, distance), cells in _compared(comparisons, sheet).items():
         replicated, known = _Replications.of(cells)
         counts = {"n_systems": over_systems.n_members(replicated.systems), "n_test_sets": len(cells)}
         for low, high in [*pairwise(P_RANGES), WINDOW]:
             row: dict[str, object] = {"calibration": name, "distance": distance, "p_low": low, "p_high": high}
-            found.append(row | counts | replicated.row(low, high, known))
-    return frame(CALIBRATION_TABLE, found)
+            rows.append(row | counts | replicated.row(low, high, known))
+    return frame(CALIBRATION_TABLE, rows)
 
 
 def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
@@ -161,22 +161,31 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     is the better one on the first test set; the result replicates where `gain_against` is above 0.
     """
     names = _names(comparisons)
-    found = []
+    parts = []
     for (name, distance), cells in _compared(comparisons, sheet).items():
-        for on, one, against, other in cells:
-            pair, left, right = np.intersect1d(one.pair, other.pair, assume_unique=True, return_indices=True)
-            pvalue, gain, gain_against = one.pvalue[left], one.gain[left], other.gain[right]
+        for on, first_compared, against, second_compared in cells:
+            pair, left, right = np.intersect1d(
+                first_compared.pair, second_compared.pair, assume_unique=True, return_indices=True
+            )
+            pvalue, gain, gain_against = (
+                first_compared.pvalue[left],
+                first_compared.gain[left],
+                second_compared.gain[right],
+            )
             chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
-            first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
+            first, second = (
+                names[first_compared] for first_compared in np.divmod(pair[chosen], first_compared.n_systems)
+            )
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
             listed = {
                 "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
-                one.p_column: pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
+                first_compared.p_column: pvalue[chosen],
+                "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
                 "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
                 "against_dataset": against[0], "against_test_set": against[1],
             }  # fmt: skip
-            found.append(pd.DataFrame(listed))
-    return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
+            parts.append(pd.DataFrame(listed))
+    return frame(CALIBRATED, pd.concat(parts, ignore_index=True) if parts else [])
 
 
 def _names(comparisons: pd.DataFrame) -> NDArray[np.object_]:
@@ -201,7 +210,7 @@ Key = tuple[str, ...]
 
 def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, str], list[tuple[Key, Key]]]:
     """Find the ordered pairs of test sets of each calibration and distance."""
-    found: dict[tuple[str, str], list[tuple[Key, Key]]] = {}
+    cells: dict[tuple[str, str], list[tuple[Key, Key]]] = {}
     taken: dict[tuple[str, Key, Key], str] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         name = str(row.calibration)
@@ -227,8 +236,8 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
             again = f"{on[0]} {on[1]} and {against[0]} {against[1]} again"
             raise InputError(f"{where}: found {again}, expected them once: they are in {taken[name, on, against]}")
         if new:
-            found.setdefault((name, str(row.distance)), []).extend(new)
-    return found
+            cells.setdefault((name, str(row.distance)), []).extend(new)
+    return cells
 
 
 @dataclass(frozen=True)
@@ -292,22 +301,22 @@ class _Replications:
         parts: list[_Replications] = []
         numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}
         known = True
-        for number, (on, one, against, other) in enumerate(cells):
-            pair, left, right = np.intersect1d(one.pair, other.pair, assume_unique=True, return_indices=True)
-            population = _is_population(on, one, against, other)
+        for number, (on, first, against, second) in enumerate(cells):
+            pair, left, right = np.intersect1d(first.pair, second.pair, assume_unique=True, return_indices=True)
+            population = _is_population(on, first, against, second)
             known &= population is not None
-            scale = np.sqrt(other.n_segments / one.n_segments) if population else 1.0
+            scale = np.sqrt(second.n_segments / first.n_segments) if population else 1.0
             labels = (numbers[on], -1 if population else numbers[against])
             rows = len(pair)
             parts.append(
                 cls(
-                    pvalue=one.pvalue[left],
-                    gain_on=one.gain[left],
-                    error_on=one.error[left],
-                    gain_against=other.gain[right],
-                    error_against=scale * other.error[right],
+                    pvalue=first.pvalue[left],
+                    gain_on=first.gain[left],
+                    error_on=first.error[left],
+                    gain_against=second.gain[right],
+                    error_against=scale * second.error[right],
                     population=np.full(rows, bool(population)),
-                    systems=np.stack(np.divmod(pair, one.n_systems), axis=1).astype(np.intp),
+                    systems=np.stack(np.divmod(pair, first.n_systems), axis=1).astype(np.intp),
                     test_sets=np.tile(np.array(labels, dtype=np.intp), (rows, 1)),
                     cell=np.full(rows, number),
                 )
@@ -352,15 +361,15 @@ def _between(replicated: NDArray[np.bool_], cell: NDArray[np.intp]) -> float:
     return float(np.sqrt(max((n * (shares - share) ** 2).sum() / len(cell) - by_chance, 0.0)))
 
 
-def _is_population(on: Key, one: _Compared, against: Key, other: _Compared) -> bool | None:
+def _is_population(on: Key, first: _Compared, against: Key, second: _Compared) -> bool | None:
     """Whether the first test set was drawn from the second; None if they overlap in another way."""
     if on[0] != against[0]:
         return False
-    if (one.derived, other.derived) == ("draw", "whole"):
+    if (first.derived, second.derived) == ("draw", "whole"):
         return True
-    if one.derived == other.derived == "half":  # halves 1 and 2 belong to the first split, 3 and 4 to the next
-        return False if (one.number - 1) // 2 == (other.number - 1) // 2 else None
-    return False if one.derived == other.derived and one.derived in ("domain", "document") else None
+    if first.derived == second.derived == "half":  # halves 1 and 2 belong to the first split, 3 and 4 to the next
+        return False if (first.number - 1) // 2 == (second.number - 1) // 2 else None
+    return False if first.derived == second.derived and first.derived in ("domain", "document") else None
 
 
 PAPER = {"near": 1700, "middle": 1346, "far": 24000}
@@ -398,8 +407,10 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
             parts.dropna().to_numpy(), published["published"][parts[0].notna()], strict=True
         )
     }
-    ranges = [one for one in [*pairwise(P_RANGES), WINDOW] if any((distance, *one) in paper for distance in DISTANCES)]
-    found = []
+    ranges = [
+        span for span in [*pairwise(P_RANGES), WINDOW] if any((distance, *span) in paper for distance in DISTANCES)
+    ]
+    lines = []
     for low, high in ranges:
         row = dict.fromkeys(TABLE_1.names, "") | {"calibration": "the paper", "p_range": f"{low:g} to {high:g}"}
         for distance in DISTANCES:
@@ -414,17 +425,17 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
                 right, wrong = expected.on_next(theta, PAPER[distance] / SECTION_23, low, high)
                 systems = over_systems.members(population["system_a"], population["system_b"])
                 row[f"{distance}_expected"] = _share(*expected.share(right, wrong, systems))
-        found.append(row)
+        lines.append(row)
     placed = calibration[calibration["distance"].isin(DISTANCES)]
     for name, rows in placed.groupby("calibration", sort=False):
         for low, high in ranges:
             row = dict.fromkeys(TABLE_1.names, "") | {"calibration": str(name), "p_range": f"{low:g} to {high:g}"}
-            for one in rows[(rows["p_low"] == low) & (rows["p_high"] == high)].itertuples():
-                if one.n_pairs:
-                    row[str(one.distance)] = _share(one.share, one.share_low, one.share_high, one.n_pairs)
-                    row[f"{one.distance}_expected"] = _share(one.expected, one.expected_low, one.expected_high)
-            found.append(row)
-    return frame(TABLE_1, found)
+            for span in rows[(rows["p_low"] == low) & (rows["p_high"] == high)].itertuples():
+                if span.n_pairs:
+                    row[str(span.distance)] = _share(span.share, span.share_low, span.share_high, span.n_pairs)
+                    row[f"{span.distance}_expected"] = _share(span.expected, span.expected_low, span.expected_high)
+            lines.append(row)
+    return frame(TABLE_1, lines)
 
 
 def _share(share: float, low: float, high: float, n_pairs: int | None = None) -> str:
@@ -447,13 +458,13 @@ def _with_pairs(
         where = row_place(sheet, index, CALIBRATIONS.name)
         console.warn(f"{where}: found no comparisons of dataset {dataset}, skipped this line")
     sheet = sheet[run.all(axis=1)]
-    found, paper = calibrate(comparisons, sheet), None
+    rates, paper = calibrate(comparisons, sheet), None
     if published is not None:
-        own = comparisons[(comparisons["dataset"] == population) & is_whole(comparisons)]
-        if own.empty and population:
+        of_population = comparisons[(comparisons["dataset"] == population) & is_whole(comparisons)]
+        if of_population.empty and population:
             console.warn(f"found no comparisons of dataset {population}, skipped the expected rates for the paper")
-        paper = table_1(found, published, None if own.empty else own)
-    return found, paper, calibrated(comparisons, sheet)
+        paper = table_1(rates, published, None if of_population.empty else of_population)
+    return rates, paper, calibrated(comparisons, sheet)
 
 
 ANALYSIS = Analysis(

@@ -170,7 +170,7 @@ def check(
     if run_time is not None:
         kinds["faster"] = partial(_faster, run_time), partial(_bound, upper=False)
         kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
-    found = []
+    rows = []
     for index, row in enumerate(published.to_dict("records")):
         where = row_place(published, index, PUBLISHED.name)
         stated = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
@@ -193,8 +193,8 @@ def check(
         beside = {} if ours is None else compare(row, ours)
         if ours is None or reason:
             beside |= {"verdict": "not comparable", "why": reason or "this run did not compute our number"}
-        found.append({key: row.get(key) for key in _PUBLISHED} | beside)
-    return frame(REPRODUCTION, found)
+        rows.append({key: row.get(key) for key in _PUBLISHED} | beside)
+    return frame(REPRODUCTION, rows)
 
 
 def _lengths(systems: pd.DataFrame | None) -> Mapping[str, float]:
@@ -266,11 +266,11 @@ def _positive(row: Mapping[str, Any], name: str) -> float | None:
 def _beside(row: Mapping[str, float], ours: pd.Series, name: str = "", factor: int = 1) -> dict[str, object]:
     """Our number with its interval (columns `name`, or those of `_found`) beside the published one."""
     published = float(row["published"])
-    found: dict[str, Any] = ours.to_dict()
+    cells: dict[str, Any] = ours.to_dict()
     if name:
         names = zip(("ours", "low", "high"), ("", "_low", "_high"), strict=True)
-        found = {column: factor * float(ours[f"{name}{end}"]) for column, end in names}
-    return found | {"expected": published, "ratio": found["ours"] / published if published else math.nan}
+        cells = {column: factor * float(ours[f"{name}{end}"]) for column, end in names}
+    return cells | {"expected": published, "ratio": cells["ours"] / published if published else math.nan}
 
 
 def _exponent(row: Mapping[str, Any], ours: pd.Series, *, errors: pd.DataFrame) -> dict[str, object]:
@@ -411,12 +411,12 @@ def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) ->
 
 def _in_window(published: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The paper's number of pairs in the window around 0.05, by calibration and distance."""
-    found = {}
+    n_pairs = {}
     for row in published.to_dict("records"):
         kind, *address = str(row["compared_with"]).split(":")
         if kind == "share" and address[2:] == ["-".join(map(str, WINDOW))] and _positive(row, "n_pairs"):
-            found[address[0], address[1]] = float(row["n_pairs"])
-    return found
+            n_pairs[address[0], address[1]] = float(row["n_pairs"])
+    return n_pairs
 
 
 def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Series | None:

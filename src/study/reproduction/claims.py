@@ -145,17 +145,17 @@ def claims(
     """
     pairs = of_one_test(comparisons)
     whole = pairs[(pairs["derived"] == "whole") & (pairs["standard_error"] > 0)]
-    found: list[dict[str, Any]] = [*_student(whole), *_decisions(whole), *_spread(pairs)]
+    rows: list[dict[str, Any]] = [*_student(whole), *_decisions(whole), *_spread(pairs)]
     for statistics, metric in data:
         # One dataset at a time: no claim combines the draws of two datasets, so memory stays bounded.
-        found += _bias(statistics, metric, seed)
-        found += _methods(statistics, metric, n_resamples, seed, threads)
-        found += _orders(statistics, metric, seed)
-        found += _rouges(statistics, metric)
-        found += _full_sets(statistics, metric)
-    found += _bleu(whole, systems)
-    found += _combinations(whole)
-    return frame(CLAIMS, found)
+        rows += _bias(statistics, metric, seed)
+        rows += _methods(statistics, metric, n_resamples, seed, threads)
+        rows += _orders(statistics, metric, seed)
+        rows += _rouges(statistics, metric)
+        rows += _full_sets(statistics, metric)
+    rows += _bleu(whole, systems)
+    rows += _combinations(whole)
+    return frame(CLAIMS, rows)
 
 
 def _row(
@@ -167,10 +167,10 @@ def _row(
 
 
 def _agreement(
-    claim: str, section: str, dataset: str, description: str, pairs: pd.DataFrame, one: Floats, other: Floats
+    claim: str, section: str, dataset: str, description: str, pairs: pd.DataFrame, first_p: Floats, second_p: Floats
 ) -> Iterator[dict[str, Any]]:
     systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, claim, section, dataset)
-    difference, disagree = np.abs(one - other), (one < ALPHA) != (other < ALPHA)
+    difference, disagree = np.abs(first_p - second_p), (first_p < ALPHA) != (second_p < ALPHA)
     measured = f"mean absolute difference between the p-values: {description}"
     yield row(measured, len(pairs), *mean(difference, systems), 0.0)
     measured = f"share of pairs on which they disagree at 0.05: {description}"
@@ -313,7 +313,7 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         weights = replicates(systems)
         x = np.log(errors.columns.to_numpy(float))
         low, median, high = (
-            np.stack([weighted_quantile(Z_05 * one, weights, end) for one in errors.to_numpy().T])
+            np.stack([weighted_quantile(Z_05 * errors_at_size, weights, end) for errors_at_size in errors.to_numpy().T])
             for end in (0.05, 0.5, 0.95)
         )
         for description, values, reference in (
@@ -356,8 +356,8 @@ def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[
     drawn = [exponent(sizes, critical_differences(generator.permutation(n))) for _ in range(N_ORDERS)]
     mean, spread = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
     row = partial(_row, "order", "4.1", statistics.dataset, n=len(pairs), reference=-0.5)
-    own = exponent(sizes, as_it_is)
-    yield row(IN_ORDER, value=own, low=mean - 1.96 * spread, high=mean + 1.96 * spread)
+    in_given_order = exponent(sizes, as_it_is)
+    yield row(IN_ORDER, value=in_given_order, low=mean - 1.96 * spread, high=mean + 1.96 * spread)
     measured = f"mean size exponent over random orders (interval: of the mean over {N_ORDERS})"
     margin = 2.02 * spread / np.sqrt(N_ORDERS)
     yield row(measured, value=mean, low=mean - margin, high=mean + margin)
@@ -391,8 +391,8 @@ def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
     # critical difference = 1.645 σ sqrt(2 (1 − ρ)/n), solved for the ρ that gives 1.10 on 48 documents.
     required = 1 - (1.10 / Z_05) ** 2 * 48 / (2 * spread**2)
     measured = "correlation at which these scores give a critical difference of 1.10 for 48 documents"
-    own = float(np.nanmedian(correlations))
-    yield row(f"{measured} (reference: median pair)", len(pairs), required, reference=own)
+    median_correlation = float(np.nanmedian(correlations))
+    yield row(f"{measured} (reference: median pair)", len(pairs), required, reference=median_correlation)
 
 
 def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
@@ -418,33 +418,39 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     ):
         for kind, same in (("same base model", groups[first] == groups[second]),
                            ("different base models", groups[first] != groups[second])):  # fmt: skip
-            kept = chosen & same & (errors > 0)
-            n, which, systems = int(kept.sum()), f"{kind}, {description}", members(first[kept], second[kept])
+            of_pairs = chosen & same & (errors > 0)
+            n, which, systems = (
+                int(of_pairs.sum()),
+                f"{kind}, {description}",
+                members(first[of_pairs], second[of_pairs]),
+            )
             if not enough(systems):
                 continue
-            critical_difference = exp(quantile_interval(np.log(Z_05 * errors[kept]), systems))
+            critical_difference = exp(quantile_interval(np.log(Z_05 * errors[of_pairs]), systems))
             reference = 0.50 if kind.startswith("same") else 1.12
             yield row(f"critical difference for 100 sentences, {which}", n, *critical_difference, reference)
-            yield row(f"median correlation, {which}", n, np.nanmedian(correlations[kept]))
-    kept = (groups[first] != groups[second]) & (errors > 0)
+            yield row(f"median correlation, {which}", n, np.nanmedian(correlations[of_pairs]))
+    of_pairs = (groups[first] != groups[second]) & (errors > 0)
     shared = np.isin(groups[first], POSTERIORS) & np.isin(groups[second], POSTERIORS)
-    if min((kept & shared).sum(), (kept & ~shared).sum()) < MIN_PAIRS:
+    if min((of_pairs & shared).sum(), (of_pairs & ~shared).sum()) < MIN_PAIRS:
         return
     medians, row = [], partial(_row, "figure-7", "3.2.4", statistics.dataset)
     for description, chosen in (
-        ("base models that share posteriors", kept & shared),
-        ("other different base models", kept & ~shared),
+        ("base models that share posteriors", of_pairs & shared),
+        ("other different base models", of_pairs & ~shared),
     ):
         n, systems = int(chosen.sum()), members(first[chosen], second[chosen])
         critical_difference = exp(quantile_interval(np.log(Z_05 * errors[chosen]), systems))
         medians.append(critical_difference[0])
         yield row(f"critical difference for 100 sentences, {description}", n, *critical_difference)
         yield row(f"median correlation, {description}", n, *quantile_interval(correlations[chosen], systems))
-    weights = replicates(members(first[kept], second[kept]))
-    log = np.log(errors[kept])
-    ratios = np.subtract(*(weighted_quantile(log[one], weights[:, one], 0.5) for one in (shared[kept], ~shared[kept])))
+    weights = replicates(members(first[of_pairs], second[of_pairs]))
+    log = np.log(errors[of_pairs])
+    ratios = np.subtract(
+        *(weighted_quantile(log[subset], weights[:, subset], 0.5) for subset in (shared[of_pairs], ~shared[of_pairs]))
+    )
     _, *ends = exp((ratios[0], *interval(ratios[0], *jackknife(ratios[1:]))))
-    yield row(SHARED, int(kept.sum()), medians[0] / medians[1], ends[0], ends[1], 1.0)
+    yield row(SHARED, int(of_pairs.sum()), medians[0] / medians[1], ends[0], ends[1], 1.0)
 
 
 def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
@@ -457,9 +463,9 @@ def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[
     scale = np.sqrt(pairs["n_segments"].to_numpy(float) / 2034)
     critical_difference = np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale)
     log_distance = np.log1p(-pairs["correlation"].to_numpy(float))
-    own = pairs["dataset"].to_numpy()
+    dataset = pairs["dataset"].to_numpy()
     dy, dx = (
-        pd.Series(v).groupby(own).transform(lambda group: group - group.mean()).to_numpy()
+        pd.Series(v).groupby(dataset).transform(lambda group: group - group.mean()).to_numpy()
         for v in (critical_difference, log_distance)
     )
     systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, "factor-of-two", "3.2.3", "task=mt")
@@ -477,7 +483,7 @@ def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[
         yield row(measured, n, *share(log_distance <= np.log1p(-wanted), systems))
     level = ((pairs["score_a"] + pairs["score_b"]) / 20).to_numpy(float)
     sets = {"critical_difference": critical_difference, "level": level, "log_distance": log_distance}
-    medians = pd.DataFrame({"dataset": own, **sets}).groupby("dataset").median()
+    medians = pd.DataFrame({"dataset": dataset, **sets}).groupby("dataset").median()
     medians["length"] = np.nan
     if described is not None:
         lengths = described[described["group"] == "all"].set_index("dataset")["length_per_segment"]
@@ -526,12 +532,12 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
             yield row(COMBINED + where, n, *exp(estimate), 1.0)
             if here != COMBINED_HERE:
                 ratios.setdefault(COMBINED + where, []).append(float(ratio[0]))
-    for measured, found in ratios.items():
-        if len(found) >= MIN_TEST_SETS:
-            middle, error = float(np.mean(found)), float(np.var(found, ddof=1)) / len(found)
-            pooled = exp((middle, *interval(middle, error, len(found) - 1)))
+    for measured, logarithms in ratios.items():
+        if len(logarithms) >= MIN_TEST_SETS:
+            middle, error = float(np.mean(logarithms)), float(np.var(logarithms, ddof=1)) / len(logarithms)
+            pooled = exp((middle, *interval(middle, error, len(logarithms) - 1)))
             which = f"{measured}, geometric mean of the other test sets (interval: over test sets)"
-            yield _row("combinations", "3.1.3", "task=mt", which, len(found), *pooled, 1.0)
+            yield _row("combinations", "3.1.3", "task=mt", which, len(logarithms), *pooled, 1.0)
 
 
 def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, Estimate]]:

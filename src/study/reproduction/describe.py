@@ -53,7 +53,7 @@ def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
     Table `SYSTEMS`, for each dataset a row for `all` systems and, for retrained systems, one per base model. Scores are
     those on the whole test set.
     """
-    found = []
+    rows = []
     for statistics, metric in data:
         counts = statistics.of(metric)
         scores = metric.score(counts.sum(axis=1))
@@ -62,16 +62,21 @@ def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
         column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
         length = counts[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
         for group in ("all", *sorted(retrained)):
-            own = scores if group == "all" else scores[groups == group]
-            its = [one for one in statistics.omissions if group == "all" or one.system.startswith(f"{group}-")]
-            found.append({
+            scores_of_group = scores if group == "all" else scores[groups == group]
+            omissions = [
+                omission
+                for omission in statistics.omissions
+                if group == "all" or omission.system.startswith(f"{group}-")
+            ]
+            rows.append({
                 "dataset": statistics.dataset, "task": statistics.provenance.get("task", ""), "metric": metric.name,
-                "group": group, "n_systems": len(own), "n_segments": len(statistics.segments),
+                "group": group, "n_systems": len(scores_of_group), "n_segments": len(statistics.segments),
                 "length_per_segment": float(length), "length_unit": length_unit,
-                "score_low": own.min(), "score_mean": own.mean(), "score_high": own.max(),
-                "left_out": "; ".join(f"{one.system}: {one}" for one in its) or "none",
+                "score_low": scores_of_group.min(), "score_mean": scores_of_group.mean(),
+                "score_high": scores_of_group.max(),
+                "left_out": "; ".join(f"{omission.system}: {omission}" for omission in omissions) or "none",
             })  # fmt: skip
-    return frame(SYSTEMS, found)
+    return frame(SYSTEMS, rows)
 
 
 ANALYSIS = Analysis(

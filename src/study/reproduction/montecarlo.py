@@ -98,8 +98,8 @@ def mean_error(p: ArrayLike, n_resamples: ArrayLike, plus: int = 1) -> NDArray[n
     most = np.clip(np.floor(centre), 0, k)
     fewer = np.where(most > 0, bdtr(np.maximum(most - 1, 0), np.maximum(k - 1, 0).astype(int), share), 0.0)
     below = np.where(centre >= 0, centre * bdtr(most, k.astype(int), share) - k * share * fewer, 0.0)
-    found: NDArray[np.float64] = (k * share - centre + 2 * below) / ((k + plus) * share)
-    return found
+    error: NDArray[np.float64] = (k * share - centre + 2 * below) / ((k + plus) * share)
+    return error
 
 
 def check_counts(**numbers: Sequence[int]) -> None:

@@ -100,15 +100,15 @@ def threshold_errors(
     the two definitions. docs/coverage.md reports how often two studies of the same kind disagree.
     """
     needed = _needed(published)
-    found = []
+    all_rows = []
     for statistics, metric in data:
         for test_set, subset_names in needed.get(statistics.dataset, {}).items():
             rows = _errors(
                 statistics, metric, test_set, subset_names, percentile, np.random.default_rng(seed), n_studies
             )
             key = {"dataset": statistics.dataset, "test_set": test_set, "metric": metric.name}
-            found += [key | row for row in rows]
-    return frame(THRESHOLD_ERRORS, found)
+            all_rows += [key | row for row in rows]
+    return frame(THRESHOLD_ERRORS, all_rows)
 
 
 def _needed(published: pd.DataFrame) -> Mapping[str, dict[str, list[str]]]:
@@ -200,7 +200,8 @@ def _strata(statistics: Statistics) -> NDArray[np.intp]:
     sizes = size_of(pd.Series(statistics.systems)).fillna("")
     retrained = np.array(statistics.kinds) == SYNTHETIC
     labels = [
-        f"{group} {size}" if own else "" for group, size, own in zip(statistics.groups, sizes, retrained, strict=True)
+        f"{group} {size}" if is_retrained else ""
+        for group, size, is_retrained in zip(statistics.groups, sizes, retrained, strict=True)
     ]
     strata: NDArray[np.intp] = np.unique(labels, return_inverse=True)[1]
     return strata

@@ -171,20 +171,20 @@ def thresholds(
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
     for (task, metric, test), rows in _tasks(comparisons, tasks):
         frames += [
-            (task, f"{TASK}={task}", test_set, metric, test, own)
-            for test_set, own in rows.groupby("test_set", sort=False)
+            (task, f"{TASK}={task}", test_set, metric, test, of_subset)
+            for test_set, of_subset in rows.groupby("test_set", sort=False)
         ]
-    found = []
+    estimates = []
     for name, dataset, test_set, metric, test, rows in frames:
-        for subset, own in subsets(rows):
-            pairs = own[own["standard_error"] > 0]
+        for subset, of_subset in subsets(rows):
+            pairs = of_subset[of_subset["standard_error"] > 0]
             window = pairs[near_05(pairs)]
-            found.append({
+            estimates.append({
                 "task": name, "dataset": dataset, "test_set": test_set, "metric": metric, "test": test,
                 "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),
                 **_critical_differences(pairs, window, percentile, min_pairs),
             })  # fmt: skip
-    return frame(THRESHOLDS, found)
+    return frame(THRESHOLDS, estimates)
 
 
 def _critical_differences(
@@ -268,18 +268,18 @@ def size_scaling(
     -------
     Table `SIZE_SCALING`, one row per dataset and subset with at least `min_sizes` sizes (3 or more) and 6 systems.
     """
-    found = []
+    fits = []
     tasked = (
         ((f"{TASK}={task}", metric, test), rows) for (task, metric, test), rows in _tasks(comparisons, tasks or {})
     )
     by_dataset = nested(comparisons).groupby(["dataset", "metric", "test"], sort=False)
     series = ((tuple(map(str, key)), rows) for key, rows in by_dataset if (rows["derived"] == "initial").any())
     for (dataset, metric, test), rows in (*series, *tasked):
-        for subset, own in subsets(rows):
-            fit = _fit(own, max(min_sizes, 3))
+        for subset, of_subset in subsets(rows):
+            fit = _fit(of_subset, max(min_sizes, 3))
             if fit:
-                found.append({"dataset": dataset, "metric": metric, "test": test, "subset": subset, **fit})
-    return frame(SIZE_SCALING, found)
+                fits.append({"dataset": dataset, "metric": metric, "test": test, "subset": subset, **fit})
+    return frame(SIZE_SCALING, fits)
 
 
 def nested(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -294,8 +294,8 @@ def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     wide = sized.pivot_table(
         index=["dataset", "first", "second"], columns="n_segments", values="standard_error", aggfunc="first"
     )
-    kept = wide[(wide > 0).all(axis=1)]
-    return kept, members(kept.index.get_level_values("first"), kept.index.get_level_values("second"))
+    errors = wide[(wide > 0).all(axis=1)]
+    return errors, members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
 
 
 def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
@@ -331,8 +331,8 @@ def _with_size_scaling(
     """Estimate critical differences and thresholds, and how they depend on the size of the test set."""
     tasks = None
     if datasets is not None:
-        own = datasets[datasets["pool"] == ""]
-        tasks = dict(zip(own["dataset"], own["task"], strict=True))
+        no_pools = datasets[datasets["pool"] == ""]
+        tasks = dict(zip(no_pools["dataset"], no_pools["task"], strict=True))
     return thresholds(comparisons, tasks=tasks, **settings), size_scaling(comparisons, tasks=tasks)
 
 

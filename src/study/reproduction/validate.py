@@ -95,7 +95,7 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
     or fewer than 6 systems.
     """
     keyed = dict(by_test_set(comparisons))
-    found = []
+    compared = []
     for (dataset, test_set, metric, test), rows in keyed.items():
         others = [key for key in keyed if key[0] == overlays.get(dataset) and key[1] == test_set and key[3] == test]
         for key in others:
@@ -105,12 +105,12 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
             natural = {name: pairs for name, pairs in subsets(keyed[key]) if " / " not in name}
             for subset, pairs in subsets(rows):
                 if subset in natural:
-                    found.append({
+                    compared.append({
                         "dataset": dataset, "overlay": key[0], "test_set": test_set, "metric": metric, "test": test,
                         "subset": subset, "n_segments": n_segments,
                         **_compared(_Side(pairs), _Side(natural[subset])),
                     })  # fmt: skip
-    return frame(VALIDATION, found)
+    return frame(VALIDATION, compared)
 
 
 class _Side:
@@ -146,24 +146,40 @@ def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
 def _ratio(name: str, verdict: str, estimate: Estimate | None) -> dict[str, object]:
     if estimate is None:
         return {verdict: "too few"}
-    found, low, high = exp(estimate)
-    return cells(name, (found, low, high)) | {verdict: "agrees" if low <= 1 <= high else "differs"}
+    ratio, low, high = exp(estimate)
+    return cells(name, (ratio, low, high)) | {verdict: "agrees" if low <= 1 <= high else "differs"}
 
 
 def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
     low = max(ours.log_distance.min(), theirs.log_distance.min())
     high = min(ours.log_distance.max(), theirs.log_distance.max())
     inside = [(side.log_distance >= low) & (side.log_distance <= high) for side in (ours, theirs)]
-    if not all(enough(side.systems[kept]) for side, kept in zip((ours, theirs), inside, strict=True)):
+    if not all(enough(side.systems[shared]) for side, shared in zip((ours, theirs), inside, strict=True)):
         return None
     (drawn, x, y), (other_drawn, other_x, other_y) = (
-        (replicates(side.systems, side.weights)[:, kept], side.log_distance[kept], side.critical_differences[kept])
-        for side, kept in zip((ours, theirs), inside, strict=True)
+        (
+            replicates(side.systems, side.weights)[:, shared],
+            side.log_distance[shared],
+            side.critical_differences[shared],
+        )
+        for side, shared in zip((ours, theirs), inside, strict=True)
     )
     estimate = _shift(drawn[0], x, y, other_drawn[0], other_x, other_y)
     varied = [
-        jackknife([_shift(one, x, y, other_drawn[0], other_x, other_y) for one in drawn[1:] if one.any()]),
-        jackknife([_shift(drawn[0], x, y, one, other_x, other_y) for one in other_drawn[1:] if one.any()]),
+        jackknife(
+            [
+                _shift(without_one, x, y, other_drawn[0], other_x, other_y)
+                for without_one in drawn[1:]
+                if without_one.any()
+            ]
+        ),
+        jackknife(
+            [
+                _shift(drawn[0], x, y, without_one, other_x, other_y)
+                for without_one in other_drawn[1:]
+                if without_one.any()
+            ]
+        ),
     ]
     total = sum(variance for variance, _ in varied)
     degrees = total**2 / sum(variance**2 / degrees for variance, degrees in varied) if total else 1.0

@@ -337,10 +337,10 @@ class _Plan:
         description = [f"{key}={value}" for key, value in self.provenance[name].items()]
         provenance = [*chain.from_iterable(("--provenance", word) for word in description)]
         provenance += ["--dated"] * (row.study == "synthetic")
-        kept = self.kept.get(name, {})
-        onto = (str(embedded.path(name)),) if kept else ()
-        if kept:
-            provenance += ["--onto", *onto, "--keep", *dict.fromkeys(kept.values())]
+        kept_from = self.kept.get(name, {})
+        onto = (str(embedded.path(name)),) if kept_from else ()
+        if kept_from:
+            provenance += ["--onto", *onto, "--keep", *dict.fromkeys(kept_from.values())]
         return Dataset(
             metric=row.metric,
             study=row.study,

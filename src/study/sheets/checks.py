@@ -249,7 +249,7 @@ def check_systems(sheets: Sheets, systems: Mapping[str, Collection[str]], traine
         members = {name: systems[name] for name in row.pool if not sheets.datasets.named[name].counted}
         common = set.intersection(*map(set, members.values())) if members else set()
         if members and len(common) < 2:
-            names = "; ".join(f"{name}: {listed(own)}" for name, own in members.items())
+            names = "; ".join(f"{name}: {listed(system_names)}" for name, system_names in members.items())
             few = f"{len(common) or 'no'} system{'s' * (len(common) != 1)} in all of {', '.join(members)}"
             row.refuse("pool", few, f"datasets that share at least two systems ({names}){_alike(members.values())}")
 
@@ -296,7 +296,10 @@ def _check_training_sets(sheets: Sheets) -> None:
 
 def _check_both(row: TrainingSetRow, other: TrainingSetRow, dataset: str, sheets: Sheets) -> None:
     """Check two training sets whose systems are tested on the same dataset."""
-    names, others = ({base_model.base_model for base_model in synthetic.trained(one, sheets)} for one in (row, other))
+    names, others = (
+        {base_model.base_model for base_model in synthetic.trained(training_set, sheets)}
+        for training_set in (row, other)
+    )
     for base_model in sorted(names & others):
         twice = f"{dataset}, on which {other.training_set} has {base_model} too"
         row.refuse("datasets", twice, "each base model once")
@@ -324,12 +327,12 @@ def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
 
 def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mapping[str, str]) -> None:
     """Check the options that select segments of a corpus and read its files."""
-    given = {**options, **row.selection}
+    all_options = {**options, **row.selection}
     with row.naming("selection"):
-        corpora.check(task, {key: value for key, value in given.items() if key not in corpora.SELECTION})
+        corpora.check(task, {key: value for key, value in all_options.items() if key not in corpora.SELECTION})
     for key in corpora.SELECTION:
-        if key in given and not re.fullmatch("[0-9]{1,9}", given[key]):
-            row.refuse("selection", quoted(f"{key}={given[key]}"), f"{key}= with a whole number")
+        if key in all_options and not re.fullmatch("[0-9]{1,9}", all_options[key]):
+            row.refuse("selection", quoted(f"{key}={all_options[key]}"), f"{key}= with a whole number")
 
 
 def _check_tested(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:

@@ -27,12 +27,12 @@ _NAME = re.compile(rf"((?:{'|'.join(PACKAGES)})\.[\w.]+)(?::\w*)?$")
 
 def of(command: str, *programs: str) -> list[Path]:
     """Find the files that a command runs, with those of further programs such as base models."""
-    found: frozenset[str] = frozenset()
+    reached: frozenset[str] = frozenset()
     wanted = _of_command(command) | _known(programs)
     while wanted:
-        found |= wanted
-        wanted = frozenset(name for module in wanted for name in _named(module)) - found
-    return sorted(modules()[module] for module in found)
+        reached |= wanted
+        wanted = frozenset(name for module in wanted for name in _named(module)) - reached
+    return sorted(modules()[module] for module in reached)
 
 
 @cache
@@ -56,11 +56,11 @@ def _named(module: str) -> frozenset[str]:
 @cache
 def _commands() -> dict[str, ast.stmt]:
     """Collect the functions of the command lines; the command NAME is the function `_NAME`."""
-    found: dict[str, ast.stmt] = {}
+    functions: dict[str, ast.stmt] = {}
     for name in COMMAND_LINES:
         body = ast.parse((SOURCES / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")).body
-        found |= {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    return found
+        functions |= {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return functions
 
 
 @cache
@@ -76,7 +76,7 @@ def _of_command(command: str) -> frozenset[str]:
     for name in wanted:  # also those that are appended on the way
         used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} & functions.keys()
         wanted += sorted(used.difference(wanted))
-    return _known(found for name in wanted for found in _imports(functions[name]))
+    return _known(module for name in wanted for module in _imports(functions[name]))
 
 
 def _imports(code: ast.AST) -> Iterator[str]:
@@ -97,10 +97,10 @@ def _imports(code: ast.AST) -> Iterator[str]:
 
 def _known(names: Iterable[str]) -> frozenset[str]:
     """Select modules from dotted names, with their packages; `study.corpora.` selects all modules in that package."""
-    files, found = modules(), set[str]()
+    files, with_packages = modules(), set[str]()
     for name in names:
         parts = name.split(".")
-        found |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+        with_packages |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
         if not parts[-1]:
-            found |= {module for module in files if module.startswith(name)}
-    return frozenset(found & files.keys())
+            with_packages |= {module for module in files if module.startswith(name)}
+    return frozenset(with_packages & files.keys())

@@ -39,18 +39,20 @@ def systems(path: Path, description: Mapping[str, str]) -> dict[str, str]:
     The result is empty if the test set, the training set or the seed differ.
     """
     try:
-        found = json.loads((pq.read_schema(path).metadata or {}).get(b"provenance", b"{}"))
+        provenance_of = json.loads((pq.read_schema(path).metadata or {}).get(b"provenance", b"{}"))
         named = pq.read_table(path, columns=["system", "group"]).group_by(["system", "group"]).aggregate([])
         groups = {str(row["system"]): str(row["group"]) for row in named.to_pylist()}
     except (OSError, KeyError, ValueError) as error:  # errors of pyarrow are ValueErrors
         raise InputError(f"{path}: cannot be read as statistics ({reason(error)})") from None
-    known = [key for key in _SAME if key in found or key not in _NEW]
-    if any(found.get(key) != description.get(key) for key in known) or _seeds(found) != _seeds(description):
+    known = [key for key in _SAME if key in provenance_of or key not in _NEW]
+    if any(provenance_of.get(key) != description.get(key) for key in known) or _seeds(provenance_of) != _seeds(
+        description
+    ):
         return {}
     same = {
         key
         for key in description
-        if key.startswith("base_model ") and _made(found.get(key, "")) == _made(description[key])
+        if key.startswith("base_model ") and _made(provenance_of.get(key, "")) == _made(description[key])
     }
     return {system: group for system, group in groups.items() if f"base_model {group}" in same}
 

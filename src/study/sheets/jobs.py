@@ -40,16 +40,16 @@ class Jobs:
 
     def datasets(self, which: str | tuple[str, ...] = "all") -> dict[str, Dataset]:
         """Select datasets of the run, by names of `SELECTIONS` or by their own names."""
-        found = {name: one for name, one in self.study.datasets.items() if one.selected}
+        selected = {name: dataset for name, dataset in self.study.datasets.items() if dataset.selected}
         if isinstance(which, tuple):
-            return {name: found[name] for name in which if name in found}
+            return {name: selected[name] for name in which if name in selected}
         rules = [SELECTIONS[word] for word in which.split()]
-        return {name: one for name, one in found.items() if all(rule(one) for rule in rules)}
+        return {name: dataset for name, dataset in selected.items() if all(rule(dataset) for rule in rules)}
 
     @property
     def own(self) -> bool:
         """Whether the run contains no dataset of the study: then it makes pages of its own, not those of the study."""
-        return all(one.own for one in self.datasets().values())
+        return all(dataset.own for dataset in self.datasets().values())
 
     def sheet(self, name: str) -> list[str]:
         """List the files of a sheet."""
@@ -62,7 +62,7 @@ class Jobs:
 
     def test_sets(self, which: str = "all") -> list[str]:
         """List comparisons on test sets that `resize` makes."""
-        resized = [name for name, one in self.datasets(which).items() if one.test_sets]
+        resized = [name for name, row in self.datasets(which).items() if row.test_sets]
         return [f"results/test_sets/{dataset}.{test}.parquet" for dataset in resized for test in self.config["tests"]]
 
     def n_resamples(self, dataset: str, *, resized: bool = False) -> int:
@@ -71,22 +71,22 @@ class Jobs:
         made = resized or self.study.datasets[dataset].source == "pool"
         return int(min(drawn["n_resamples"], drawn["n_resamples_resized"]) if made else drawn["n_resamples"])
 
-    def inputs(self, one: Analysis) -> dict[str, list[str]]:
+    def inputs(self, record: Analysis) -> dict[str, list[str]]:
         """List the files that an analysis reads, by the name of its argument."""
-        found: dict[str, list[str]] = {}
-        for name, source in one.inputs.items():
+        files: dict[str, list[str]] = {}
+        for name, source in record.inputs.items():
             match source:
                 case Comparisons():
-                    found[name] = self.comparisons(source.datasets, once=source.once)
-                    found[name] += [] if source.once else self.test_sets(source.datasets)
+                    files[name] = self.comparisons(source.datasets, once=source.once)
+                    files[name] += [] if source.once else self.test_sets(source.datasets)
                 case Data():
-                    found[name] = [dataset.statistics for dataset in self.datasets(source.datasets).values()]
+                    files[name] = [dataset.statistics for dataset in self.datasets(source.datasets).values()]
                 case Rows(table=str()):
-                    found[name] = [analysis.outputs()[source.name].file]
+                    files[name] = [analysis.outputs()[source.name].file]
                 case Rows():
                     in_resources = str(embedded.STATISTICS.parent.parent / source.path)
-                    found[name] = [in_resources] if source.path else self.sheet(source.name)
-        return found
+                    files[name] = [in_resources] if source.path else self.sheet(source.name)
+        return files
 
     def together(self, records: Mapping[str, Analysis]) -> tuple[list[str], list[str]]:
         """List the files that several analyses read and none of them makes, and build the words of their commands."""
@@ -98,10 +98,10 @@ class Jobs:
             words += ["--threads", str(record.threads)] if "threads" in record.inputs else []
         return sorted(read - made), words[1:]
 
-    def words(self, one: Analysis) -> list[str]:
+    def words(self, record: Analysis) -> list[str]:
         """Build the arguments of the command of an analysis, but for the number of threads, which its rule knows."""
-        files, found = self.inputs(one), []
-        for place, (name, source) in enumerate(one.inputs.items()):
+        files, arguments = self.inputs(record), []
+        for place, (name, source) in enumerate(record.inputs.items()):
             match source:
                 case Data():
                     datasets = self.datasets(source.datasets).values()
@@ -109,15 +109,15 @@ class Jobs:
                 case Setting():
                     words = self._setting(source)
                 case Overlays():
-                    own = self.datasets().items()
-                    words = [f"{dataset}={other}" for dataset, its in own for other in its.overlay]
+                    selected = self.datasets().items()
+                    words = [f"{dataset}={other}" for dataset, its in selected for other in its.overlay]
                 case _:
                     words = files[name]
             is_first = place == 0 and isinstance(source, Comparisons | Data)
-            found += words if is_first or not words else [f"--{name.replace('_', '-')}", *words]
-        for output in one.tables[1:]:
-            found += [f"--{output.name.replace('_', '-')}", output.file]
-        return [*found, "--output", one.tables[0].file]
+            arguments += words if is_first or not words else [f"--{name.replace('_', '-')}", *words]
+        for output in record.tables[1:]:
+            arguments += [f"--{output.name.replace('_', '-')}", output.file]
+        return [*arguments, "--output", record.tables[0].file]
 
     def _setting(self, setting: Setting) -> list[str]:
         if setting.fixed or setting.key in ("", "threads"):
@@ -145,11 +145,15 @@ class Jobs:
 
     def _owner(self, figure: Figure) -> str:
         """Find the dataset of the run that lists a figure."""
-        return next((name for name, one in self.datasets().items() if figure.name in one.counterparts), "")
+        return next((name for name, dataset in self.datasets().items() if figure.name in dataset.counterparts), "")
 
     def figures(self) -> list[Figure]:
         """List the figures of the whole study; counterparts of figures of the paper need their dataset in the run."""
-        return [one for one in analysis.figures().values() if (self._owner(one) if one.once else not one.per_dataset)]
+        return [
+            figure
+            for figure in analysis.figures().values()
+            if (self._owner(figure) if figure.once else not figure.per_dataset)
+        ]
 
     def picture(self, figure: Figure, dataset: str = "", test: str = "", suffix: str = "svg") -> str:
         """Name the file of a figure."""
@@ -158,18 +162,18 @@ class Jobs:
     def drawn(self, figures: Iterable[tuple[Figure, str, str]]) -> list[str]:
         """Build the arguments of `plot`: each figure, with a dataset and a test or "", with its tables and files."""
         words = []
-        for one in figures:
-            files = [self.picture(*one, suffix) for suffix in self.config["figure_formats"]]
-            words += ["--and", one[0].name, *self.tables(*one), "--output", *files]
+        for figure in figures:
+            files = [self.picture(*figure, suffix) for suffix in self.config["figure_formats"]]
+            words += ["--and", figure[0].name, *self.tables(*figure), "--output", *files]
         return words[1:]
 
 
 def captions(folder: Path) -> None:
     """Write the captions of the report, `tables/NAME.rst` and `figures/NAME.rst`, if they differ from those there."""
     texts = {
-        f"tables/{name}": f"{one.caption}. Also as CSV, Markdown and LaTeX in results/tables."
-        for name, one in analysis.outputs().items()
-        if one.caption
+        f"tables/{name}": f"{output.caption}. Also as CSV, Markdown and LaTeX in results/tables."
+        for name, output in analysis.outputs().items()
+        if output.caption
     }
     for name, figure in analysis.figures().items():
         texts[f"figures/{name}"] = f"{figure.caption} {figure.details}"

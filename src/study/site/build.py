@@ -83,9 +83,9 @@ def replace(run: Run, folder: Path) -> None:
 @cache
 def environment() -> Environment:
     """Make the environment of the templates in HTML."""
-    found = text.environment(autoescape=True)
-    found.filters.update(count=count, few=text.few, link=lambda name: quote(str(name)))
-    return found
+    templates = text.environment(autoescape=True)
+    templates.filters.update(count=count, few=text.few, link=lambda name: quote(str(name)))
+    return templates
 
 
 def build(run: Run, folder: Path) -> None:
@@ -188,10 +188,10 @@ def _documentation(figures: Mapping[str, Figure]) -> Iterator[tuple[str, str]]:
                 return target
             if "/results/" in target:
                 stem = posixpath.basename(target).partition(".")[0]
-                found = figures[stem].href if stem in figures and target.endswith((".png", ".svg")) else ""
+                address = figures[stem].href if stem in figures and target.endswith((".png", ".svg")) else ""
             else:
-                found = _of_documentation(posixpath.join(folder, target))
-            return posixpath.relpath(found, folder) if found else ""
+                address = _of_documentation(posixpath.join(folder, target))
+            return posixpath.relpath(address, folder) if address else ""
 
         yield name, text.html(page, link)[0]
 
@@ -199,11 +199,11 @@ def _documentation(figures: Mapping[str, Figure]) -> Iterator[tuple[str, str]]:
 def _by_section(figures: Mapping[str, Figure]) -> list[tuple[str, list[Figure]]]:
     """Sort the figures of the whole study by the sections of the report."""
     known = analysis.figures()
-    found = {
-        heading: [figures[name] for name, one in known.items() if one.section == section and name in figures]
+    by_heading = {
+        heading: [figures[name] for name, figure in known.items() if figure.section == section and name in figures]
         for section, heading in SECTIONS.items()
     }
-    return [(heading, drawn) for heading, drawn in found.items() if drawn]
+    return [(heading, drawn) for heading, drawn in by_heading.items() if drawn]
 
 
 @cache
@@ -220,54 +220,56 @@ def _vega() -> str:
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
     """Copy the figures; return them by name, `calibration` or `sizes/DATASET`."""
-    found: dict[str, Figure] = {}
+    figures: dict[str, Figure] = {}
     for path in paths:
-        own = path.parent.name in CAPTIONS
-        figure, name = (path.parent.name, path.stem.rpartition(".")[0]) if own else (path.stem, "")
+        of_dataset = path.parent.name in CAPTIONS
+        figure, name = (path.parent.name, path.stem.rpartition(".")[0]) if of_dataset else (path.stem, "")
         key = f"{figure}/{name}" if name else figure
         file = f"{key.replace('/', '-')}.svg"
-        if key in found:  # the figure of a second test
+        if key in figures:  # the figure of a second test
             continue
         text = path.read_text(encoding="utf-8")
         (folder / file).write_text(text, encoding="utf-8")
         size = re.search(r'<svg [^>]*?width="([\d.]+)pt"', text)
         width = float(size[1]) if size else 340.0
-        found[key] = Figure(f"figures/{quote(file)}", CAPTIONS.get(figure, ""), round(1.9 * width))
-    return found
+        figures[key] = Figure(f"figures/{quote(file)}", CAPTIONS.get(figure, ""), round(1.9 * width))
+    return figures
 
 
 def _explored(compared: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
     """Write one script per dataset and test set; return the description of each dataset."""
-    found = []
+    descriptions = []
     for about, drawn in explorer.pairs(compared):
-        for place, one in enumerate(drawn):
-            script = explorer.script("explore.add", about["dataset"], place, one)
+        for place, arrays in enumerate(drawn):
+            script = explorer.script("explore.add", about["dataset"], place, arrays)
             (folder / f"{about['dataset']}.{place}.js").write_text(script, encoding="utf-8")
-        found.append(about | {"metric": metric_name(about["metric"])})
-    return found
+        descriptions.append(about | {"metric": metric_name(about["metric"])})
+    return descriptions
 
 
 def _cells(calibrated: pd.DataFrame, source: Source, folder: Path) -> list[dict[str, Any]]:
     """Write one script per calibration and distance; return the replication rates by range of p-values."""
-    found: list[dict[str, Any]] = []
-    for one in explorer.cells(calibrated):
-        mine = source.rows("calibration", calibration=one["calibration"], distance=one["distance"])
-        if not mine:
+    calibrations: list[dict[str, Any]] = []
+    for drawn_pairs in explorer.cells(calibrated):
+        rates = source.rows("calibration", calibration=drawn_pairs["calibration"], distance=drawn_pairs["distance"])
+        if not rates:
             continue
-        file = f"cells.{len(found)}.js"
-        (folder / file).write_text(explorer.script("explore.add", "cells", len(found), one), encoding="utf-8")
+        file = f"cells.{len(calibrations)}.js"
+        (folder / file).write_text(
+            explorer.script("explore.add", "cells", len(calibrations), drawn_pairs), encoding="utf-8"
+        )
         ranges = [
             {
                 "low": row["p_low"].value, "high": row["p_high"].value,
                 "n": int(row["n_pairs"].value), "replicated": int(row["n_replicated"].value),
                 "share": row["share"].shown, "expected": row["expected"].shown,
             }
-            for row in mine
+            for row in rates
             if row["p_low"].value >= explorer.BOUNDS[0] and row["p_high"].value <= explorer.BOUNDS[-1]
         ]  # fmt: skip
-        name = f"{one['calibration']}, {DISTANCES.get(one['distance'], one['distance'])}"
-        found.append({"name": name, "file": file, "ranges": ranges})
-    return found
+        name = f"{drawn_pairs['calibration']}, {DISTANCES.get(drawn_pairs['distance'], drawn_pairs['distance'])}"
+        calibrations.append({"name": name, "file": file, "ranges": ranges})
+    return calibrations
 
 
 def _made(compared: pd.DataFrame) -> dict[str, str]:
@@ -289,20 +291,20 @@ PAPERS = {
 
 def _papers(source: Source) -> list[dict[str, Any]]:
     """Divide the published numbers by paper, and those of which the run has ours from the others."""
-    found: dict[bool, dict[str, Any]] = {
+    papers: dict[bool, dict[str, Any]] = {
         exact: {"id": name, "name": heading, "about": about, "verdicts": Counter(), "rows": [], "others": []}
         for exact, (name, heading, about) in PAPERS.items()
     }
     small = all(row["n_pairs"].value < MIN_PAIRS for row in source.rows("relative_error"))
     for place, row in enumerate(source.rows("reproduction")):
-        paper, verdict = found[text.of_exact_paper(row)], text.verdict(row)
+        paper, verdict = papers[text.of_exact_paper(row)], text.verdict(row)
         if small and text.of_exact_paper(row) and verdict == "differs":
             verdict = IN_SMALL_RUN
         name, note = split_name(row["what"])
-        one = {"row": row, "place": place, "group": _group(row["item"], row["unit"]), "name": name, "note": note}
-        paper["others" if verdict == text.NO_PART else "rows"].append(one | {"verdict": verdict})
+        number = {"row": row, "place": place, "group": _group(row["item"], row["unit"]), "name": name, "note": note}
+        paper["others" if verdict == text.NO_PART else "rows"].append(number | {"verdict": verdict})
         paper["verdicts"][verdict] += 1
-    return [paper for paper in found.values() if paper["verdicts"]]
+    return [paper for paper in papers.values() if paper["verdicts"]]
 
 
 def split_name(what: str) -> tuple[str, str]:
@@ -330,25 +332,25 @@ def _table_1(tables: Tables) -> list[dict[str, Any]]:
         return []
     paper = {row["p_range"]: row for row in table[table["calibration"] == "the paper"].to_dict("records")}
     verdicts = dict(zip(tables["reproduction"]["compared_with"], tables["reproduction"]["verdict"], strict=True))
-    found = []
+    blocks = []
     for calibration, rows in table[table["calibration"] != "the paper"].groupby("calibration", sort=False):
         ranges, judged = [], False
         for row in rows.to_dict("records"):
             bounds = str(row["p_range"]).replace(" to ", "-")
-            its = paper.get(row["p_range"], dict.fromkeys(row, ""))
+            printed = paper.get(row["p_range"], dict.fromkeys(row, ""))
             cells: list[dict[str, Any]] = [
                 {
                     "distance": distance,
                     "ours": _cell(str(row[distance]), str(row[f"{distance}_expected"])),
-                    "paper": _cell(str(its[distance]), str(its[f"{distance}_expected"])),
+                    "paper": _cell(str(printed[distance]), str(printed[f"{distance}_expected"])),
                     "verdict": verdicts.get(f"share:{calibration}:{distance}:{bounds}", ""),
                 }
                 for distance in ("near", "middle", "far")
             ]
             judged |= any(cell["verdict"] for cell in cells)
             ranges.append({"p": str(row["p_range"]).replace(" to ", "–"), "cells": cells})
-        found.append({"name": str(calibration), "judged": judged, "ranges": ranges})
-    return sorted(found, key=lambda one: not one["judged"])
+        blocks.append({"name": str(calibration), "judged": judged, "ranges": ranges})
+    return sorted(blocks, key=lambda block: not block["judged"])
 
 
 def _cell(share: str, expected: str) -> dict[str, str]:
@@ -357,11 +359,11 @@ def _cell(share: str, expected: str) -> dict[str, str]:
     >>> _cell("94 % (91 to 96), 4,538 pairs", "98 % (98 to 98)")
     {'share': '94 %', 'interval': '[91, 96]', 'pairs': '4,538 pairs', 'expected': '98 %'}
     """
-    found = re.fullmatch(r"(\d+ %)(?: \((\d+) to (\d+)\))?(?:, (.+ pairs?))?", share)
-    if found is None:
+    match = re.fullmatch(r"(\d+ %)(?: \((\d+) to (\d+)\))?(?:, (.+ pairs?))?", share)
+    if match is None:
         return dict.fromkeys(("share", "interval", "pairs", "expected"), "")
-    ends = f"[{found[2]}, {found[3]}]" if found[2] else ""
-    return {"share": found[1], "interval": ends, "pairs": found[4] or "", "expected": expected.partition(" (")[0]}
+    ends = f"[{match[2]}, {match[3]}]" if match[2] else ""
+    return {"share": match[1], "interval": ends, "pairs": match[4] or "", "expected": expected.partition(" (")[0]}
 
 
 def _datasets(
@@ -370,12 +372,12 @@ def _datasets(
     """Collect the content of each dataset's page, in the order of the sheet."""
     sheet = run.datasets.set_index("dataset")
     corpora = run.corpora.set_index("corpus")
-    drawn = {one["dataset"]: one for one in explored}
+    drawn = {entry["dataset"]: entry for entry in explored}
     for row in source.rows("systems", group="all"):
         name, whole = row["dataset"], source.rows("thresholds", dataset=row["dataset"], test_set="whole")
         in_sheet = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
         pool = str(in_sheet.get("pool", "")).split()
-        members = [str(sheet.loc[one].get("corpus", "")) for one in pool or [name] if one in sheet.index]
+        members = [str(sheet.loc[entry].get("corpus", "")) for entry in pool or [name] if entry in sheet.index]
         yield {
             "name": name,
             "task": str(in_sheet.get("task", row["task"])),
@@ -387,12 +389,12 @@ def _datasets(
             "length_unit": row["length_unit"],
             "left_out": "" if row["left_out"] == "none" else row["left_out"],
             "pool": pool,
-            "corpora": [corpora.loc[one] for one in dict.fromkeys(members) if one in corpora.index],
+            "corpora": [corpora.loc[entry] for entry in dict.fromkeys(members) if entry in corpora.index],
             "ranks": ranked(text.rows(source.tables, "ranks", dataset=name)),
-            "groups": [one for one in source.rows("systems", dataset=name) if one["group"] != "all"],
+            "groups": [entry for entry in source.rows("systems", dataset=name) if entry["group"] != "all"],
             "sizes": _critical_differences(source, name, "initial", drawn.get(name)),
             "domains": _critical_differences(source, name, "domain", drawn.get(name)),
-            "subsets": [(one["subset"], one) for one in whole if one["n_all"].value],
+            "subsets": [(entry["subset"], entry) for entry in whole if entry["n_all"].value],
             "figures": [figure for key, figure in figures.items() if key.partition("/")[2] == name],
             "explored": name in drawn,
         }  # fmt: skip
@@ -408,10 +410,10 @@ def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
     def at(value: float) -> float:
         return round(100 * float(value - low) / wide, 2)
 
-    found, cluster = [], 1
+    lines, cluster = [], 1
     for row in rows.to_dict("records"):
         known, first, last = pd.notna(row["score_low"]), row["rank_low"], row["rank_high"]
-        found.append({
+        lines.append({
             "rank": row["rank"], "ranks": f"{first}–{last}" if first < last else f"{first}",
             "system": row["system"], "group": row["group"], "kind": row["kind"],
             "score": f"{row['score']:.2f}",
@@ -423,7 +425,7 @@ def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
             "line": row["cluster"] != cluster,
         })  # fmt: skip
         cluster = row["cluster"]
-    return found
+    return lines
 
 
 def _critical_differences(
@@ -434,20 +436,25 @@ def _critical_differences(
     if drawn is None:
         return []
     kinds = ("initial", "whole") if derived == "initial" else ("domain", "document")
-    chosen = [one for one in drawn["test_sets"] if one["derived"] in kinds and one["label"] in rows]
+    chosen = [test_set for test_set in drawn["test_sets"] if test_set["derived"] in kinds and test_set["label"] in rows]
     if derived == "initial":
-        chosen.sort(key=lambda one: one["n"])
+        chosen.sort(key=lambda test_set: test_set["n"])
     elif len(chosen) < 2:
         return []
-    labels = [one["domain"] or ("whole" if one["derived"] == "whole" else "first") for one in chosen]
-    return [(label, rows[one["label"]]) for label, one in zip(labels, chosen, strict=True)]
+    labels = [test_set["domain"] or ("whole" if test_set["derived"] == "whole" else "first") for test_set in chosen]
+    return [(label, rows[test_set["label"]]) for label, test_set in zip(labels, chosen, strict=True)]
 
 
 def _by_task(datasets: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """Group the datasets by task, with pools at the end of each group."""
-    tasks = dict.fromkeys([*TASKS, *(str(one["task"]) for one in datasets)])
-    found = [
-        (task, sorted((one for one in datasets if one["task"] == task), key=lambda one: bool(one["pool"])))
+    tasks = dict.fromkeys([*TASKS, *(str(dataset["task"]) for dataset in datasets)])
+    by_task = [
+        (
+            task,
+            sorted(
+                (dataset for dataset in datasets if dataset["task"] == task), key=lambda dataset: bool(dataset["pool"])
+            ),
+        )
         for task in tasks
     ]
-    return [(text.task_name(task), mine) for task, mine in found if mine]
+    return [(text.task_name(task), of_task) for task, of_task in by_task if of_task]

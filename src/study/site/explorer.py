@@ -22,6 +22,7 @@ from study.analysis.pairs import pvalues
 READ = (
     "dataset", "test_set", "derived", "domain", "metric", "system_a", "system_b", "same_group", "kind_a", "kind_b",
     "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "pvalue_one_sided",
+    "signature",
 )  # fmt: skip
 """Columns of comparisons that the explorer reads."""
 
@@ -59,27 +60,27 @@ def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict
     """
     for dataset, rows in comparisons.groupby("dataset", sort=False, observed=True):
         systems = _systems(rows)
-        places = {one["name"]: place for place, one in enumerate(systems)}
+        places = {system["name"]: place for place, system in enumerate(systems)}
         drawn: list[tuple[dict[str, Any], dict[str, Any]]] = []
         keys = ["test_set", "derived", "domain", "n_segments"]
-        for (label, derived, domain, n), mine in rows.groupby(keys, sort=False, observed=True):
-            about = {"label": label, "derived": derived, "domain": str(domain), "n": int(n), "pairs": len(mine)}
-            first, second = (mine[f"system_{side}"].map(places).to_numpy(dtype=int) for side in "ab")
+        for (label, derived, domain, n), of_test_set in rows.groupby(keys, sort=False, observed=True):
+            about = {"label": label, "derived": derived, "domain": str(domain), "n": int(n), "pairs": len(of_test_set)}
+            first, second = (of_test_set[f"system_{side}"].map(places).to_numpy(dtype=int) for side in "ab")
             scores = np.full(len(systems), np.nan)
-            scores[first], scores[second] = mine["score_a"], mine["score_b"]
+            scores[first], scores[second] = of_test_set["score_a"], of_test_set["score_b"]
             values = {
-                "two_sided": bool(mine["pvalue_one_sided"].isna().all()),
+                "two_sided": bool(of_test_set["pvalue_one_sided"].isna().all()),
                 "a": first.tolist(),
                 "b": second.tolist(),
-                "gain": _digits(mine["gain"], 4),
-                "p": _significant(pvalues(mine), 4),
-                "correlation": _digits(mine["correlation"], 3),
-                "error": _digits(mine["standard_error"], 4),
-                "same": mine["same_group"].astype(int).tolist(),
+                "gain": _digits(of_test_set["gain"], 4),
+                "p": _significant(pvalues(of_test_set), 4),
+                "correlation": _digits(of_test_set["correlation"], 3),
+                "error": _digits(of_test_set["standard_error"], 4),
+                "same": of_test_set["same_group"].astype(int).tolist(),
                 "score": _digits(scores, 2),
             }
             drawn.append((about, values))
-        drawn.sort(key=lambda one: _place(one[0]))
+        drawn.sort(key=lambda system: _place(system[0]))
         test_sets, arrays = [about for about, _ in drawn], [values for _, values in drawn]
         metric = str(rows["metric"].iloc[0])
         yield {"dataset": str(dataset), "metric": metric, "systems": systems, "test_sets": test_sets}, arrays
@@ -116,11 +117,11 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
     result did not replicate.
     """
     for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False, observed=True):
-        p, found = pvalues(rows), []
+        p, chosen = pvalues(rows), []
         for low, high in pairwise(BOUNDS):
             inside = rows[(p >= low) & (p < high)]
-            found.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
-        drawn = pd.concat(found)
+            chosen.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
+        drawn = pd.concat(chosen)
         systems = sorted({*drawn["system_a"], *drawn["system_b"]})
         sides = [drawn[f"{side}_dataset"] + " / " + drawn[f"{side}_test_set"] for side in ("on", "against")]
         test_sets = sorted({name for side in sides for name in side})

@@ -221,15 +221,15 @@ class Source:
 
     def rows(self, name: str, **cells: object) -> list[Row]:
         """Rows of a table with these cells."""
-        table, found = self._of(name, cells)
-        return [Row(table, one) for one in found.to_dict("records")]
+        table, selected = self._of(name, cells)
+        return [Row(table, cells_of_row) for cells_of_row in selected.to_dict("records")]
 
     def one(self, name: str, **cells: object) -> Row:
         """The row with these cells; a row without cells if the run does not have it."""
-        table, found = self._of(name, cells)
-        if len(found) > 1:
-            raise InputError(f"found {len(found)} rows of {name} with {cells}, expected one")
-        return Row(table, found.to_dict("records")[0] if len(found) else None)
+        table, selected = self._of(name, cells)
+        if len(selected) > 1:
+            raise InputError(f"found {len(selected)} rows of {name} with {cells}, expected one")
+        return Row(table, selected.to_dict("records")[0] if len(selected) else None)
 
     def verdicts(self, exact: bool) -> Counter[str]:
         """Count the verdicts on the printed numbers of one paper: the one on exact tests, or the other."""
@@ -308,7 +308,7 @@ def task_name(task: str) -> str:
 @cache  # with its compiled templates
 def environment(*, autoescape: bool = False) -> Environment:
     """Make the environment of the templates, in Markdown or, with `autoescape`, in HTML."""
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("study.site", "templates"),
         autoescape=autoescape,
         undefined=StrictUndefined,
@@ -316,10 +316,10 @@ def environment(*, autoescape: bool = False) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=not autoescape,
     )
-    found.filters["metric"] = metric_name
-    found.tests["enough"] = enough
-    found.filters["escaped"] = lambda cell: escaped(str(cell), "markdown")
-    return found
+    templates.filters["metric"] = metric_name
+    templates.tests["enough"] = enough
+    templates.filters["escaped"] = lambda cell: escaped(str(cell), "markdown")
+    return templates
 
 
 def _names(tables: Tables, where: str) -> dict[str, Any]:
@@ -392,11 +392,11 @@ def pruned(text: str) -> tuple[str, tuple[str, ...]]:
     for block in map(_wrapped, re.split(r"\n{2,}", text.strip("\n"))):
         if block.startswith("#"):
             heading = block.lstrip("# ")
-        kept = _kept(block)
-        if kept != block:
+        remaining = _kept(block)
+        if remaining != block:
             incomplete[heading] = None
-        if kept:
-            blocks.append(kept)
+        if remaining:
+            blocks.append(remaining)
     complete: list[str] = []
     for block in reversed(blocks):
         level = re.match(r"#+ ", block)
@@ -459,16 +459,16 @@ def filled(page: str, tables: Tables, where: str = "tables") -> str:
         return page
     macros = environment().get_template("fragments.md").make_module(_names(tables, where))
 
-    def fill(found: re.Match[str]) -> str:
-        name = found["name"]
+    def fill(fragment: re.Match[str]) -> str:
+        name = fragment["name"]
         if not hasattr(macros, name):
             raise InputError(f"found the fragment {name}, expected a macro with this name in templates/fragments.md")
         text = str(getattr(macros, name)()).strip("\n")
         if ABSENT in text:
             raise InputError(f"the tables have no row for a number of the fragment {name}: {text}")
-        if "\n" in found["text"]:
+        if "\n" in fragment["text"]:
             text = "\n\n".join(["", *map(_wrapped, text.split("\n\n")), ""])
-        return f"{found['begin']}{text}{found['end']}"
+        return f"{fragment['begin']}{text}{fragment['end']}"
 
     return _FRAGMENT.sub(fill, page)
 

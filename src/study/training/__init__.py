@@ -151,13 +151,13 @@ def jar(coordinates: str, sha256: str, output: Path) -> None:
         goal = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
         try:
             subprocess.run([maven, "-q", "-B", goal, artifact, f"-DoutputDirectory={folder.resolve()}"], check=True)
-            found = list(folder.glob("*.jar"))
-            if len(found) != 1:
-                raise InputError(f"{coordinates}: found {len(found)} jars after the download by Maven, expected one")
-            digest = hashlib.sha256(found[0].read_bytes()).hexdigest()
+            jars = list(folder.glob("*.jar"))
+            if len(jars) != 1:
+                raise InputError(f"{coordinates}: found {len(jars)} jars after the download by Maven, expected one")
+            digest = hashlib.sha256(jars[0].read_bytes()).hexdigest()
             if digest != sha256:
                 raise InputError(f"{coordinates}: found the checksum {digest}, expected {sha256}")
-            found[0].replace(temporary)
+            jars[0].replace(temporary)
         except subprocess.CalledProcessError:
             raise InputError(f"{coordinates}: Maven could not download it, see its messages above") from None
         finally:

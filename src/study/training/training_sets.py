@@ -20,8 +20,8 @@ def size_of(systems: pd.Series[str]) -> pd.Series[str]:
     >>> size_of(pd.Series(["joint-hmm-full-3", "malt-quarter-10", "Online-A"])).fillna("").tolist()
     ['full', 'quarter', '']
     """
-    found: pd.Series[str] = systems.astype("str").str.extract(rf"-({'|'.join(SIZES)})-[0-9]+$", expand=False)
-    return found
+    sizes: pd.Series[str] = systems.astype("str").str.extract(rf"-({'|'.join(SIZES)})-[0-9]+$", expand=False)
+    return sizes
 
 
 def base_model_of(systems: pd.Series[str]) -> pd.Series[str]:
@@ -30,8 +30,8 @@ def base_model_of(systems: pd.Series[str]) -> pd.Series[str]:
     >>> base_model_of(pd.Series(["joint-hmm-full-3", "Online-A"])).tolist()
     ['joint-hmm', 'Online-A']
     """
-    found: pd.Series[str] = systems.astype("str").str.replace(rf"-({'|'.join(SIZES)})-[0-9]+$", "", regex=True)
-    return found
+    names: pd.Series[str] = systems.astype("str").str.replace(rf"-({'|'.join(SIZES)})-[0-9]+$", "", regex=True)
+    return names
 
 
 def of_full_sets(comparisons: pd.DataFrame) -> pd.Series[bool]:

@@ -9,7 +9,8 @@ are computed as in the two-system test.
 Pass/fail items differ by −1, 0 or 1, so a pair is described by two counts, and one matrix product gives the counts of
 all pairs. The permutation test is then the sign test, an incomplete beta function; the bootstrap has three steps.
 
-The relative accuracy is that of the two-system tests, about 1e-12; there is no bound for each pair.
+The relative accuracy is that of the two-system tests, about 1e-12; there is no bound for each pair. Scores that are not
+whole steps have p-values between two bounds, as in the two-system test: their relative error is at most `MOST_ERROR`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from pairsig.stats.exact.saddle_point import (
     ratio_tail,
     swap_tail,
 )
-from pairsig.stats.paired import Unit
+from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import together
 
 Floats = NDArray[np.float64]
@@ -50,6 +51,8 @@ _MOST_ROWS = 2**14
 """Rows of a sum in the plane, each of which takes a division of whole numbers."""
 _AT_ONCE = 256
 """Pairs that a thread takes at a time."""
+MOST_ERROR = 0.002
+"""Bounds of a p-value that are further apart, relative to it, are not an answer."""
 
 
 def pvalues(
@@ -67,12 +70,18 @@ def pvalues(
     two-sided or in the observed direction. `progress` is called with a number of pairs as they are finished, from any
     thread.
     """
-    found = exact.fractions(scorer, test, unit)
     p = np.ones(len(pairs))
     different = scorer.gains(pairs) != 0
     chosen, workers = pairs[different], threads or os.cpu_count() or 1
     if progress is not None:
         progress(int((~different).sum()))
+    try:
+        found = exact.fractions(scorer, test, unit)
+    except exact.NoStepError:
+        if not exact.is_bounded(scorer, test):
+            raise
+        p[different] = _bounded(scorer, chosen, test, workers, progress)
+        return p
     if test.draw == "resample":
         own, lengths = np.zeros(len(chosen)), found.denominators[0].astype(np.int64)
         for sign, _ in test.borders():
@@ -98,14 +107,28 @@ def n_bytes(scorer: Scorer, threads: int) -> int:
 
 def _two_systems(found: Fractions, scorer: Scorer, pair: NDArray[np.intp], test: Test) -> float:
     """The p-value of one pair from its distribution, as in the two-system test; NaN if that is out of reach."""
-    ratios = exact.Ratios.of(found, *pair.tolist())
     try:
         if test.draw == "resample":
-            return math.exp(exact.resampled(ratios, scorer, test).log)
-        distribution, event, _ = ratios.swapped()
-        return len(test.borders()) * math.exp(exact.mass_of(scorer, test, distribution, event).log)
+            return math.exp(exact.resampled(exact.Ratios.of(found, *pair.tolist()), scorer, test).log)
+        result = exact.permuted(Pair(scorer.metric, scorer.counts[pair], None), test)
     except exact.TooManyValuesError:
         return math.nan
+    return result.pvalue if result.error_bound < MOST_ERROR else math.nan
+
+
+def _bounded(
+    scorer: Scorer, pairs: NDArray[np.intp], test: Test, threads: int, done: Callable[[int], object] | None
+) -> Floats:
+    """P-values of pairs whose scores are not whole steps; NaN where the bounds are too far apart."""
+
+    def of(pair: NDArray[np.intp]) -> float:
+        result = exact.permuted(Pair(scorer.metric, scorer.counts[pair], None), test)
+        if done is not None:
+            done(1)
+        return result.pvalue if result.error_bound < MOST_ERROR else math.nan
+
+    with ThreadPoolExecutor(threads) as workers:
+        return np.array(list(workers.map(of, pairs)))
 
 
 def _permuted(
