@@ -85,7 +85,6 @@ def counted(
     items: Sequence[Item],
     *,
     lower_is_better: Sequence[str] = (),
-    factor: float = 1.0,
     place: str = "line",
     notes: Sequence[str] = (),
     design: str = "",
@@ -104,9 +103,6 @@ def counted(
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    factor
-        Factor for the means, such as 100 if a program reports scores from 0 to 1 as percentages. Without it, the means
-        are in the unit of the scores.
     place
         Unit of the line numbers of items: "line" or "entry".
     notes, design, task, common
@@ -140,8 +136,7 @@ def counted(
                 documents=tuple(item.document for item in of_run),
                 counts={encodable(name): to_array([item.scores.get(name) or 0 for item in of_run]) for name in metrics},
                 metrics=tuple(
-                    average(encodable(name), higher_is_better=name not in lower_is_better, factor=factor)
-                    for name in metrics
+                    average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics
                 ),
                 notes=tuple(notes),
                 source=source,
