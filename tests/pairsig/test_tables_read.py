@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -470,3 +471,14 @@ def test_numbers_with_units_are_numbers_that_cannot_be_read() -> None:
     }
     for kind, cells in [(kind, cells) for kind, columns in kinds.items() for cells in columns]:
         assert Column(pd.Series(cells)).kind == kind
+
+
+def test_empty_rows_at_the_end_of_a_workbook_are_no_items(tmp_path: Path) -> None:
+    """A format is enough for a row to be in the file."""
+    book = openpyxl.Workbook()
+    for row in (["id", "a", "b"], [1, 0, 1], [2, 1, 1]):
+        book.active.append(row)
+    for row in (4, 5):
+        book.active.cell(row=row, column=2).number_format = "0.00"
+    book.save(tmp_path / "t.xlsx")
+    assert [len(part.segments) for part in read(tmp_path / "t.xlsx", Roles(systems="a,b"))] == [2, 2]
