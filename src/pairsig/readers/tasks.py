@@ -60,7 +60,8 @@ def align(
         by_task.setdefault(part.task, []).append(row)
     if how.get("documents"):
         raise InputError(
-            f"found --documents for the tasks {listed(by_task)}, expected one task; choose it with --option task=NAME"
+            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --option "
+            "task=NAME"
         )
     order = list(dict.fromkeys(methods))
     common = {
