@@ -510,6 +510,10 @@ OFFERED: dict[str, tuple[pd.DataFrame, list[dict[str, Any]]]] = {
         ),
         [{"score": "wer"}, {"score": "edits/words", "lower-is-better": True}, {"score": "edits"}],
     ),
+    "a ratio to the number 1": (  # which says nothing
+        crossed(system=["A", "B"], id=[1, 2, 3]).assign(right=RIGHT[:6], tried=[1] * 6, rate=RIGHT[:6]),
+        [{"score": "right"}, {"score": "rate"}],
+    ),
     "outcomes and other numbers": (
         pd.DataFrame({"id": [1, 2, 3], "a": [0, 1, 1], "b": [1, 1, 0], "c": [0.5, 0.2, 0.3], "d": [0.1, 0.2, 0.6]}),
         [{"systems": "a,b"}, {"systems": "c,d"}],
