@@ -511,7 +511,7 @@ OFFERED: dict[str, tuple[pd.DataFrame, list[dict[str, Any]]]] = {
         [{"score": "wer"}, {"score": "edits/words", "lower-is-better": True}, {"score": "edits"}],
     ),
     "a ratio to the number 1": (  # which says nothing
-        crossed(system=["A", "B"], id=[1, 2, 3]).assign(right=RIGHT[:6], tried=[1] * 6, rate=RIGHT[:6]),
+        crossed(system=["A", "B"], id=[1, 2, 3]).assign(right=RIGHT[2:8], tried=[1] * 6, rate=RIGHT[2:8]),
         [{"score": "right"}, {"score": "rate"}],
     ),
     "outcomes and other numbers": (
