@@ -20,8 +20,8 @@ import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
-from pairsig.readers import inputs, recognition, system_counts, tasks
-from pairsig.readers.logs import items
+from pairsig.readers import Beginning, inputs, recognition, system_counts, tasks
+from pairsig.readers.logs import items, lm_eval
 from pairsig.readers.recognition import read_all
 
 DATA = Path(__file__).parents[1] / "data/evaluation_logs"
@@ -1377,6 +1377,8 @@ WRONG = {
         (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match for item q, expected a finite"),
         (of_inspect(samples=[sample("q", float("nan"))]), "found no score for any item in match"),
         (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "different content for item q in the runs"),
+        (of_inspect(samples=[sample("a", "C"), sample("b", "C", scores={"match": {}})]), "sample 2: found no value"),
+        (of_inspect(samples=[sample("a", "C"), sample("b", "B")]), "sample 2: found the value 'B'"),
         ({k: v for k, v in of_inspect().items() if k != "samples"}, "found no samples"),
         (of_inspect() | {"samples": {"a": 1}}, "as samples, expected a list of objects"),
         (of_inspect(name=""), "found no name of the model"),
@@ -1389,6 +1391,7 @@ WRONG = {
         ([entry(stats=[("speed", 1)])], "found the statistics speed, but none from HELM's leaderboards"),
         ([entry(split="train"), entry("id1", split="valid")], "found the splits train, valid; choose one"),
         ({"a": 1}, "expected a list"),
+        ([entry(), entry("id1", stats=[("exact_match", "x")])], "entry 2: found the sum 'x', expected a number"),
         ([entry(perturbation={"name": "typos"})], "found the statistics (none), but none from HELM's leaderboards"),
     ],
     ("m.run.json", "swebench"): [
@@ -1619,3 +1622,181 @@ def test_half_a_surrogate_pair_in_a_name(tmp_path, capsys):
 def test_names_in_an_option_may_have_spaces_around_them():
     assert items.names_of("exact, match ,f1") == ["exact", "match", "f1"]
     assert items.names_of(None) == []
+
+
+COMET_LINES = [f"out/{name}.txt\tSegment {number}\tscore: {score}" for name, number, score in (
+    ("a", 0, "0.5000"), ("a", 1, "0.2500"), ("b", 0, "0.7500"), ("b", 1, "-0.5000")
+)]  # fmt: skip
+
+
+def test_what_comet_score_prints(tmp_path):
+    """Scores of segments by file; the scores of the systems, which follow, are left out."""
+    path = write(tmp_path / "printed", "\n".join([*COMET_LINES, "", "out/a.txt\tscore: 0.3750", " "]))
+    found = {
+        part.system: (part.segments, part.counts["comet"].tolist(), part.lines) for part in read_all("comet", path)
+    }
+    assert found == {"a.txt": (("0", "1"), [0.5, 0.25], (1, 2)), "b.txt": (("0", "1"), [0.75, -0.5], (3, 4))}
+    refuses(write(tmp_path / "printed", "\n".join([COMET_LINES[0], "x y"])), "line 2: found 'x y', expected FILE")
+
+
+def test_systems_and_segments_of_comet_are_counted_from_1(tmp_path):
+    translations = [{"name": "a.txt", "scores": [0.5, 0.25]}, {"name": "b.txt", "scores": [0.5]}]
+    path = write(tmp_path / "c.json", {"statistical_results": [], "source": ["s", "t"], "translations": translations})
+    refuses(path, "system 2: found 1 scores, expected 2")
+    translations[1]["scores"] = [0.5, "x"]
+    path = write(tmp_path / "c.json", {"statistical_results": [], "source": ["s", "t"], "translations": translations})
+    refuses(path, "system 2, segment 2: found the score 'x'")
+
+
+def test_a_statistic_that_helm_does_not_have(tmp_path):
+    path = helm_log(tmp_path / "mmlu:model=a", [entry(), entry("id1")])
+    refuses(path, "found no statistic 'f1', expected one of exact_match", reader="helm", stat="f1")
+
+
+def test_totals_of_helm_of_another_sub_split_are_not_compared(tmp_path):
+    """No instance has values of it."""
+    run = helm_run(tmp_path, (0, 1, 1), model="m", stats=[("exact_match", 1, 0.1)])
+    beside = Path(run) / "stats.json"
+    (total,) = json.loads(beside.read_text())
+    total["name"]["sub_split"] = "ref"
+    write(beside, [total])
+    assert read("helm", run).counts["exact_match"].sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("mean", "agrees"), [(1e6 * (1 + 1e-10), True), (1e6 + 1, False), (1e-10, True), (1e-8, False)]
+)
+def test_a_reported_mean_may_differ_in_the_order_of_addition(mean, agrees):
+    assert items.same(mean, 1e6 if mean > 1 else 0.0) == agrees
+
+
+def test_the_solver_of_inspect_is_the_named_one_or_the_steps(tmp_path):
+    log = of_inspect(samples=[sample("a", "C"), sample("b", "I")])
+    steps = {"plan": {"steps": [{"solver": "chain"}, {"solver": "generate"}]}}
+    assert read("inspect", write(tmp_path / "a.json", log | steps)).settings["solver"] == "chain+generate"
+    log["eval"]["solver"] = "mine"
+    assert read("inspect", write(tmp_path / "a.json", log | steps)).settings["solver"] == "mine"
+
+
+def test_the_mean_of_an_interrupted_log_of_inspect_is_not_compared(tmp_path):
+    """Its header has the mean of fewer samples."""
+    log = of_inspect(samples=[sample("a", "C"), sample("b", "I")])
+    log["results"] = {"scores": [{"name": "match", "scorer": "match", "metrics": {"accuracy": {"value": 0.9}}}]}
+    refuses(write(tmp_path / "a.json", log), "the header reports 0.9 for match, the samples have the mean 0.5")
+    part = read("inspect", write(tmp_path / "a.json", log | {"status": "cancelled"}))
+    assert part.counts["match"].tolist() == [1, 0]
+
+
+def test_messages_are_the_content_of_a_sample(tmp_path):
+    """Of their long texts, a summary has only the beginning; roles count, too."""
+    for role, text, same in (("user", "x" * 600, True), ("user", "y", False), ("system", "x" * 500, False)):
+        logs = []
+        for name, messages in (
+            ("a", [{"role": "user", "content": "x" * 500}]),
+            ("b", [{"role": role, "content": text}]),
+        ):
+            samples = [sample("q", "C", text=messages), sample("r", "I")]
+            logs.append(write(tmp_path / f"{name}.json", of_inspect(name, samples)))
+        if same:
+            assert len(pairsig.read(logs).segments) == 2
+        else:
+            refused(logs, "item q has a different content")
+
+
+def test_labels_of_json_values():
+    assert [items.label(value) for value in ("a", 7, None, True, 0.5)] == ["a", "7", "", "true", "0.5"]
+    assert items.label({"b": 1, "a": 2}) == items.label({"a": 2, "b": 1})
+
+
+def test_excerpts_of_long_texts():
+    """The first or the last 400 characters, on one line; blanks do not count."""
+    text = " ".join(f"{number:03}" for number in range(400))
+    assert items.excerpt(text) == f"{text[:400]}…"
+    assert items.excerpt(text, end=True) == f"…{text[-400:]}"
+    assert items.excerpt("  a\n" + " " * 1000 + "b") == "a b"
+    assert items.excerpt([{"content": "a"}, {"content": [{"text": "b"}, "c"]}, 1]) == "a b c 1"
+
+
+def test_lines_of_json_that_are_no_objects(tmp_path):
+    path = write(tmp_path / "samples_x_2026-01-01T00-00-00.1.jsonl", '{"doc_id": 0}\n \n[1]\n')
+    with pytest.raises(InputError, match=r"line 3: found '\[1\]', expected a JSON object"):
+        list(items.json_lines(path))
+    Path(path).write_bytes(b'{"doc_id": 0}\n{"doc_id": "\xff"}\n')
+    with pytest.raises(InputError, match="line 2: found bytes ff, expected UTF-8"):
+        list(items.json_lines(path))
+
+
+def test_files_below_a_folder(tmp_path, monkeypatch):
+    """A folder is no file, whatever it is called; the limit is the number of entries that are looked at."""
+    (tmp_path / "b.json").mkdir()
+    for name in ("b.json/a.json", "c.txt"):
+        (tmp_path / name).write_text("")
+    assert items.files_below(tmp_path, "*.json") == [tmp_path / "b.json/a.json"]
+    monkeypatch.setattr(items, "MAX_FILES", 3)
+    assert len(items.files_below(tmp_path, "*.json")) == 1
+    monkeypatch.setattr(items, "MAX_FILES", 2)
+    with pytest.raises(InputError, match="found more than 2 files"):
+        items.files_below(tmp_path, "*.json")
+
+
+def test_a_log_may_lack_the_content_of_some_items(tmp_path):
+    """Those that it has are compared."""
+    parts = items.counted("a", "m", [items.Item("q", {"x": 1}), items.Item("r", {"x": 0}, content="1")])
+    assert parts[0].contents == ("", "1")
+
+
+@pytest.mark.parametrize(
+    ("row", "prompt"),
+    [
+        ({"arguments": {"gen_args_0": {"arg_0": "asked", "arg_1": " A"}}}, "asked"),
+        ({"arguments": [["asked", " A"], ["asked", " B"]]}, "asked"),
+        ({"arguments": 7}, 7),
+        ({"arguments": {}}, {"q": 1}),
+        ({"arguments": {"a": {"b": ""}}}, {"q": 1}),
+        ({}, {"q": 1}),
+    ],
+)
+def test_prompts_of_lm_eval(row, prompt):
+    """Versions differ in how they nest the arguments; without any, the doc has the question."""
+    assert lm_eval._prompt({"doc": {"q": 1}} | row) == prompt
+
+
+def test_one_doc_of_lm_eval_with_two_filters_is_the_same(tmp_path):
+    rows = [
+        {"doc_id": 0, "filter": name, "metrics": ["acc"], "acc": 1, "doc_hash": own}
+        for name, own in (("first", "x"), ("second", "y"))
+    ]
+    refuses(lm_eval_of(tmp_path / "m", rows), "line 2: found a doc with doc_id 0 that differs from the one in line 1")
+
+
+def test_the_model_of_lm_eval_is_in_its_arguments(tmp_path):
+    config = {"model": "hf", "model_args": "pretrained=lab/m,dtype=auto"}
+    log = lm_eval_of(tmp_path / "folder", [{"metrics": ["acc"], "acc": 1}], model_name="", config=config)
+    assert read("lm_eval", log).system == "lab/m"
+
+
+def test_samples_in_memory_are_counted_from_1():
+    log = {"results": {}, "model_name": "m", "samples": {"t": [{"doc_id": 0, "doc": {}}, {"doc_id": [], "doc": {}}]}}
+    with pytest.raises(InputError, match=r"task t, line 2: found \[\] as doc_id"):
+        pairsig.read([log])
+    with pytest.raises(InputError, match="with log_samples=True"):
+        pairsig.read([{"results": {}}])
+
+
+def test_documents_beside_scores_of_mt_metrics_eval(tmp_path):
+    """They are in the same data set, one line per segment; there may be none."""
+    path = write(tmp_path / "human-scores/en-de.mqm.seg.score", "a\t1\na\t-2\n")
+    part = read("mt_metrics_eval", path)
+    assert (part.segments, set(part.documents)) == (("1", "2"), {""})
+    beside = tmp_path / "documents/en-de.docs"
+    write(beside, "news d1\nnews\n")
+    refuses(path, "en-de.docs, line 2: found 'news', expected DOMAIN DOCUMENT")
+    write(beside, "news d1\n")
+    refuses(path, "en-de.docs: found 1 lines, expected 2, one per segment")
+
+
+@pytest.mark.parametrize("rows", ["", "a\t1\nno score\n", "1 2\n3 4\n"])
+def test_what_is_no_file_of_mt_metrics_eval(rows, tmp_path):
+    """Every line has a name and a score, and not all are numbers."""
+    reader = recognition.reader_of_counts("mt_metrics_eval")
+    assert not reader.recognizes(Beginning(write(tmp_path / "x", rows)))

@@ -384,3 +384,21 @@ def test_texts_that_are_no_questions_do_not_matter(same_questions: Path) -> None
             same_questions / f"{system}.csv", index=False
         )
     assert len(pairsig.read([same_questions / "a.csv", same_questions / "b.csv"]).segments) == 3
+
+
+def test_a_question_without_a_remark_has_only_its_sentence_and_columns(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a,b\n1,0,1\n2,1,1\n")
+    with pytest.raises(Question) as caught:
+        read(tmp_path / "t.csv")
+    assert caught.value.text == (
+        f"{tmp_path}/t.csv: found 2 columns of numbers (a, b) without a role, expected one column of scores\n"
+        "  a: numbers (0, 1)\n  b: numbers (1)"
+    )
+
+
+def test_counts_of_a_metric_under_another_name(tmp_path: Path) -> None:
+    """Its value, if the table has it, is a score."""
+    (tmp_path / "t.csv").write_text("id,system,match,predicted,gold,f1\n1,A,1,2,2,50\n1,B,2,2,2,100\n")
+    with pytest.raises(Question, match="no column 'matched', expected the counts of f1 in the columns") as caught:
+        read(tmp_path / "t.csv", Roles(metric="f1"))
+    assert caught.value.answers == ({"score": "f1", "metric": None},)

@@ -46,13 +46,13 @@ def of_rows(table: Reading) -> list[Answer]:
             sizes[name] = len(labels)
             others.append(name)
     for width in (1, 2):
-        found: list[Answer] = []
+        answers: list[Answer] = []
         for names in combinations(others[:_COLUMNS], width):
             n_cells = math.prod(sizes[name] for name in (*keys, *names))
             if 2 * table.n_rows >= n_cells and table.codes([*keys, *names])[1] == table.n_rows:
-                found += _roles_of(table, names)
-        if found:
-            return found
+                answers += _roles_of(table, names)
+        if answers:
+            return answers
     return []
 
 
@@ -90,33 +90,33 @@ def _has_fractions(table: Reading, name: str) -> bool:
 def of_scores(table: Reading, names: Sequence[str], ratios: Sequence[tuple[str, str, str]]) -> list[Answer]:
     """Roles of several columns of numbers."""
     if resolutions := of_rows(table):
-        return [answer for own in resolutions for answer in _with_score(own, names)]
+        return [answer for resolution in resolutions for answer in _with_score(resolution, names)]
     items = of_items(table)
     names = [name for name in names if name not in items] or list(names)
     alone = table.several or bool(table.columns_of["system"])
-    found: list[Answer] = []
+    answers: list[Answer] = []
     for value, above, below in ratios:
         lower: Answer = {"lower-is-better": True} if value.lower() in table.lower else {}
-        found += [{"score": joined([value])}, {"score": joined([f"{above}/{below}"]), **lower}]
+        answers += [{"score": joined([value])}, {"score": joined([f"{above}/{below}"]), **lower}]
     counts = {name.lower() for name in table.free}
     metrics = {
         m.columns: m.name for m in reversed(registry.METRICS.values()) if not m.averaged and {*m.columns} <= counts
     }
-    found += [{"metric": name} for name in metrics.values()]
+    answers += [{"metric": name} for name in metrics.values()]
     if alone:
-        found += [{"score": joined([name])} for name in names[:FEW]]
+        answers += [{"score": joined([name])} for name in names[:FEW]]
     else:
         outcomes = [name for name in names if set(table.columns[name].first(3)) <= {"0", "1", "True", "False"}]
         others = [name for name in names if name not in outcomes]
-        found += [{"systems": joined(own)} for own in (outcomes, others) if len(own) > 1]
-    found += of_answers(table, names)
-    if not names and not found:
-        found = _of_words(table, alone=alone)
+        answers += [{"systems": joined(names_alike)} for names_alike in (outcomes, others) if len(names_alike) > 1]
+    answers += of_answers(table, names)
+    if not names and not answers:
+        answers = _of_words(table, alone=alone)
     if alone and len(names) == 1:
-        found = [{"item": joined([item])} for item in items]
+        answers = [{"item": joined([item])} for item in items]
     elif alone:
-        found = [{"item": joined([item]), **answer} for item in items for answer in found] or found
-    return [answer for place, answer in enumerate(found) if answer not in found[:place]]
+        answers = [{"item": joined([item]), **answer} for item in items for answer in answers] or answers
+    return [answer for place, answer in enumerate(answers) if answer not in answers[:place]]
 
 
 def _with_score(resolution: Answer, names: Sequence[str]) -> list[Answer]:
@@ -139,29 +139,33 @@ def of_answers(table: Reading, among: Sequence[str] = (), gold: str = "") -> lis
         if 2 * len(classes[right] & classes[name]) >= len(classes[right] | classes[name])
         and (right == gold if gold else not among or right in among)
     ]
-    found: list[Answer] = []
+    answers: list[Answer] = []
     if table.several or table.columns_of["system"]:
         places = list(classes).index
         pairs = [(right, name) for right, name in pairs if gold or places(right) < places(name)]
-        found = [{"gold": joined([right]), "prediction": joined([name])} for right, name in pairs]
+        answers = [{"gold": joined([right]), "prediction": joined([name])} for right, name in pairs]
     else:
-        beside = {right: [name for own, name in pairs if own == right] for right, _ in pairs}
-        found = [{"gold": joined([right]), "systems": joined(own)} for right, own in beside.items() if len(own) > 1]
-    return found[: 2 * FEW]
+        beside = {right: [name for gold_of, name in pairs if gold_of == right] for right, _ in pairs}
+        answers = [
+            {"gold": joined([right]), "systems": joined(predictions)}
+            for right, predictions in beside.items()
+            if len(predictions) > 1
+        ]
+    return answers[: 2 * FEW]
 
 
 def _of_words(table: Reading, *, alone: bool) -> list[Answer]:
     """Columns of a few words as scores, for each word that may be the right one."""
     words = {name: table.columns[name].first(FEW + 1) for name in table.free}
-    few = {name: own for name, own in words.items() if 1 < len(own) <= FEW}
+    few = {name: cells for name, cells in words.items() if 1 < len(cells) <= FEW}
     if alone:
-        return [{"score": joined([name]), "true": joined([word])} for name, own in few.items() for word in own]
-    found: dict[str, Answer] = {}
-    for own in few.values():
-        alike = [name for name in few if set(few[name]) == set(own)]
+        return [{"score": joined([name]), "true": joined([word])} for name, cells in few.items() for word in cells]
+    answers: dict[str, Answer] = {}
+    for cells in few.values():
+        alike = [name for name in few if set(few[name]) == set(cells)]
         if len(alike) > 1:
-            found |= {word: {"systems": joined(alike), "true": joined([word])} for word in own}
-    return list(found.values())
+            answers |= {word: {"systems": joined(alike), "true": joined([word])} for word in cells}
+    return list(answers.values())
 
 
 def of_words(words: Mapping[str, int], missing: Sequence[str], *, only_words: bool) -> list[Answer]:
@@ -176,7 +180,7 @@ def of_words(words: Mapping[str, int], missing: Sequence[str], *, only_words: bo
 def ratios(table: Reading, names: Sequence[str]) -> list[tuple[str, str, str]]:
     """Columns that are the ratio of two others, which are counts, in each row, after rounding, perhaps in percent."""
     values = {name: np.asarray(table.columns[name].numbers[0], dtype=np.float64) for name in names[: 2 * FEW]}
-    found = []
+    triples = []
     for value, above, below in permutations(values, 3):
         with np.errstate(all="ignore"):
             shares = values[above] / values[below]
@@ -189,5 +193,5 @@ def ratios(table: Reading, names: Sequence[str]) -> list[tuple[str, str, str]]:
             continue
         shown, exact = values[value][known], shares[known]
         if any(np.allclose(shown, factor * exact, rtol=0, atol=factor * 6e-3) for factor in (1, 100)):
-            found.append((value, above, below))
-    return found
+            triples.append((value, above, below))
+    return triples

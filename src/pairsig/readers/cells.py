@@ -165,11 +165,11 @@ class Column:
             values = self.cells.to_numpy()
             return values.astype(np.int64) if kind.kind == "b" else values, np.broadcast_to(np.False_, len(values))
         codes, cells = self.distinct
-        found = [as_number(cell) for cell in cells]
-        if all(str(cell).endswith("%") for cell, value in zip(cells, found, strict=True) if value == value):
-            found = [as_number(cell.removesuffix("%") if isinstance(cell, str) else cell) for cell in cells]
-        values = np.array([math.nan if value is None else value for value in found] + [math.nan])
-        return values[codes], np.array([value is None for value in found] + [False])[codes]
+        known = [as_number(cell) for cell in cells]
+        if all(str(cell).endswith("%") for cell, value in zip(cells, known, strict=True) if value == value):
+            known = [as_number(cell.removesuffix("%") if isinstance(cell, str) else cell) for cell in cells]
+        values = np.array([math.nan if value is None else value for value in known] + [math.nan])
+        return values[codes], np.array([value is None for value in known] + [False])[codes]
 
     @cached_property
     def kind(self) -> str:
@@ -187,8 +187,8 @@ class Column:
         """Where a cell is one of the words, or the number that one of them is."""
         codes, cells = self.distinct
         values = {number for word in words if (number := as_number(word)) is not None}
-        found = [as_label(cell).strip() in words or as_number(cell) in values for cell in cells]
-        return np.array([*found, False])[codes]
+        is_one = [as_label(cell).strip() in words or as_number(cell) in values for cell in cells]
+        return np.array([*is_one, False])[codes]
 
     def first(self, n: int) -> list[str]:
         """The first distinct cells, as labels."""
@@ -301,16 +301,16 @@ def _suffix(path: str) -> str:
 
 def _columns(source: str, names: Sequence[str], cells: Sequence[pd.Series[Any]]) -> dict[str, Column]:
     """The columns by name, without those that have neither a name nor cells."""
-    found = {}
+    columns = {}
     for place, (name, column) in enumerate(zip(names, map(Column, cells), strict=True)):
         if name or place == 0:
-            found[name or UNNAMED] = column
+            columns[name or UNNAMED] = column
         elif column.kind != "empty":
             raise InputError(
                 f"{source}: found no name of column {place + 1}, expected one; its cells begin with "
                 f"{listed(column.first(2))}"
             )
-    return found
+    return columns
 
 
 def _check_names(source: str, names: Sequence[str]) -> None:

@@ -320,7 +320,9 @@ def of_outcomes(both: int, only_a: int, only_b: int, neither: int) -> Statistics
         )
     right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], table, axis=1)
     accuracy = registry.metric("accuracy")
-    arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in zip("AB", right, strict=True)}
+    arrays = {
+        name: np.stack([is_right, np.ones_like(is_right)], axis=1) for name, is_right in zip("AB", right, strict=True)
+    }
     return replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
 
 
@@ -482,12 +484,12 @@ def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
     return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 
 
-def _with_metrics(found: Statistics, metrics: Sequence[str]) -> Statistics:
+def _with_metrics(data: Statistics, metrics: Sequence[str]) -> Statistics:
     """A file of statistics with the metrics that were named."""
     return replace(
-        found,
-        metrics=tuple(registry.metric(name) for name in metrics) or (statistics.only_metric(found),),
-        notes=tuple(found.inconsistencies()),
+        data,
+        metrics=tuple(registry.metric(name) for name in metrics) or (statistics.only_metric(data),),
+        notes=tuple(data.inconsistencies()),
     )
 
 
@@ -521,8 +523,8 @@ def _extracted(files: _Files, reader: str) -> list[Statistics]:
     counted: list[list[Statistics]] = [[] for _ in metrics]
     for path, system in zip(files.paths, map(run_name, files.methods, files.runs), strict=True):
         segments = gold.outputs(path)
-        for metric, of_metric, own in zip(metrics, options[1::2], counted, strict=True):
-            own.append(gold.counts(path, segments, metric, of_metric, system, note=files.notes.append))
+        for metric, of_metric, of_systems in zip(metrics, options[1::2], counted, strict=True):
+            of_systems.append(gold.counts(path, segments, metric, of_metric, system, note=files.notes.append))
     return [
         replace(
             statistics.collect(outputs, dataset="", provenance={}),
@@ -546,21 +548,21 @@ def _aligned(
 
     `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
     """
-    for part in (part for own in files for part in own):
+    for part in (part for of_file in files for part in of_file):
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    parts = system_counts.with_all_classes([part for own in files for part in own])
+    parts = system_counts.with_all_classes([part for of_file in files for part in of_file])
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
-        found = tasks.align(parts, methods, runs, metrics=metrics, **how)
-        return [systems.in_order() for systems in found]
+        test_sets = tasks.align(parts, methods, runs, metrics=metrics, **how)
+        return [systems.in_order() for systems in test_sets]
     known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
     metrics = [spelled(name, known) for name in metrics]
     once(metrics, "metric")
     parts = [system_counts.restricted(part, metrics) for part in parts]
     _check_chosen(parts, metrics)
-    found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
-    return [systems.in_order() for systems in found]
+    test_sets = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+    return [systems.in_order() for systems in test_sets]
 
 
 def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
@@ -599,35 +601,35 @@ def _names(paths: Sequence[str]) -> Sequence[str]:
 def _different(paths: Sequence[str]) -> list[str]:
     """The parts of paths without those that all begin or end with."""
     parts = [Path(path).parts for path in paths]
-    first, last = _n_shared(parts), _n_shared([own[::-1] for own in parts])
-    return ["/".join(own[first : len(own) - last]) for own in parts]
+    first, last = _n_shared(parts), _n_shared([names[::-1] for names in parts])
+    return ["/".join(names[first : len(names) - last]) for names in parts]
 
 
 def _n_shared(sequences: Sequence[Sequence[str]]) -> int:
     """How many entries all of them begin with."""
-    return sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*sequences, strict=False)))
+    return sum(1 for _ in takewhile(lambda entries: len(set(entries)) == 1, zip(*sequences, strict=False)))
 
 
 def _labelled(
     files: Sequence[Sequence[SystemCounts]], methods: Sequence[str], runs: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Names of the method and the run of every system: those in a single file, else those of the files."""
-    for own, run in zip(files, runs, strict=True):
-        systems = list(dict.fromkeys(part.system for part in own))
+    for of_file, run in zip(files, runs, strict=True):
+        systems = list(dict.fromkeys(part.system for part in of_file))
         if len(systems) > 1 and len(files) > 1:
-            raise InputError(f"{own[0].source}: found the systems {listed(systems)}, expected one system per file")
-        if run and own[0].run:
+            raise InputError(f"{of_file[0].source}: found the systems {listed(systems)}, expected one system per file")
+        if run and of_file[0].run:
             raise InputError(
-                f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run per file if "
-                "several files are runs of a system"
+                f"{of_file[0].source}: found the runs {listed(part.run for part in of_file)}, expected one run per "
+                "file if several files are runs of a system"
             )
-    if all(part.log for own in files for part in own):
+    if all(part.log for of_file in files for part in of_file):
         named = _as_logged(files, methods)
     elif len(files) == 1 and all(part.system for part in files[0]):
         named = [part.system for part in files[0]]
     else:
-        named = [method for method, own in zip(methods, files, strict=True) for _ in own]
-    return named, [part.run or run for run, own in zip(runs, files, strict=True) for part in own]
+        named = [method for method, of_file in zip(methods, files, strict=True) for _ in of_file]
+    return named, [part.run or run for run, of_file in zip(runs, files, strict=True) for part in of_file]
 
 
 def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
@@ -663,7 +665,7 @@ def _same_model(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str])
     homes: dict[str, str] = {}
     return [
         homes.setdefault(parts[0].system, name)
-        if len(tasks) > 1 and len(set(own := tasks[parts[0].system])) == len(own)
+        if len(tasks) > 1 and len(set(of_model := tasks[parts[0].system])) == len(of_model)
         else name
         for parts, name in zip(files, methods, strict=True)
     ]

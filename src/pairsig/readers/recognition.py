@@ -62,13 +62,13 @@ def recognize(
     InputError
         If the format of a file is unknown, or if the files have different formats.
     """
-    found = {
+    reader_of = {
         fspath(path): _of_outputs([path, *references], metrics) if references else _of_file(path) for path in paths
     }
-    if len(set(found.values())) > 1:
-        description = ", ".join(f"{path} is for {reader}" for path, reader in found.items())
+    if len(set(reader_of.values())) > 1:
+        description = ", ".join(f"{path} is for {reader}" for path, reader in reader_of.items())
         raise InputError(f"found files in different formats ({description}), expected one; choose it with --reader")
-    return next(iter(found.values()))
+    return next(iter(reader_of.values()))
 
 
 def _of_outputs(paths: Sequence[AnyPath], metrics: Sequence[str | Metric]) -> str:

@@ -240,33 +240,15 @@ def align(
         "documents": documents or first.documents,
     }
     _check_labels(first, **labels)
-    metrics = shared(parts)
-    if not metrics:
-        found = "; ".join(f"{part.source} has {listed(m.name for m in part.metrics)}" for part in parts)
-        raise InputError(f"the files have no metric in common, expected at least one: {found}")
-    for part in parts:
-        for metric in metrics:
-            _check_possible(part, metric)
-            _check_direction(part, metric, first)
-            _check_scale(part, metric, first)
-    notes = (
-        differences
-        + [note for part in parts for note in part.notes]
-        + _not_alike(parts)
-        + _metrics_left_out(parts, metrics)
-    )
-    notes += [
-        f"higher {named(metric.name)} is better (assumed); --lower-is-better (lower_is_better=True) reverses it"
-        for metric in metrics
-        if metric.assumed
-    ]
+    metrics = _checked_metrics(parts)
+    notes = [*differences, *_notes(parts, metrics)]
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
     texts: Mapping[str, tuple[str, str]] = ChainMap(*(cast("dict[str, Any]", part.texts) for part in parts))
     aligned = []
-    for kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
-        columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
-        rows = kept.segments
-        provenance = (("missing", kept.missing), ("design", design)) if by_items else ()
+    for segments_kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
+        columns = tuple(dict.fromkeys(column for metric in segments_kept.metrics for column in metric.columns))
+        rows = segments_kept.segments
+        provenance = (("missing", segments_kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
             dataset="",
             systems=tuple(names),
@@ -280,12 +262,38 @@ def align(
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
             texts=texts,
-            metrics=tuple(kept.metrics),
+            metrics=tuple(segments_kept.metrics),
         )
         others = [] if first.alike else statistics.inconsistencies()
-        said = dict.fromkeys([*notes, *kept.notes, *others])
-        aligned.append(replace(statistics, notes=tuple(said)))
+        all_notes = dict.fromkeys([*notes, *segments_kept.notes, *others])
+        aligned.append(replace(statistics, notes=tuple(all_notes)))
     return aligned
+
+
+def _checked_metrics(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
+    """The metrics that all systems have, after checks of their counts, directions and scales."""
+    metrics = shared(parts)
+    if not metrics:
+        each = "; ".join(f"{part.source} has {listed(m.name for m in part.metrics)}" for part in parts)
+        raise InputError(f"the files have no metric in common, expected at least one: {each}")
+    for part in parts:
+        for metric in metrics:
+            _check_possible(part, metric)
+            _check_direction(part, metric, parts[0])
+            _check_scale(part, metric, parts[0])
+    return metrics
+
+
+def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator[str]:
+    """Notes of the files, on differences between them, and on metrics without a declared direction."""
+    for part in parts:
+        yield from part.notes
+    yield from _not_alike(parts)
+    yield from _metrics_left_out(parts, metrics)
+    for metric in metrics:
+        if metric.assumed:
+            better = f"higher {named(metric.name)} is better (assumed)"
+            yield f"{better}; --lower-is-better (lower_is_better=True) reverses it"
 
 
 def _stacked(parts: Sequence[SystemCounts], columns: Sequence[str], rows: NDArray[np.bool_]) -> NDArray[Any]:
@@ -301,18 +309,20 @@ def _stacked(parts: Sequence[SystemCounts], columns: Sequence[str], rows: NDArra
 def shared(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
     """The metrics that all systems have, in the order of the first."""
     known = [{(metric.name, metric.columns) for metric in part.metrics} for part in parts]
-    return tuple(metric for metric in parts[0].metrics if all((metric.name, metric.columns) in own for own in known))
+    return tuple(
+        metric for metric in parts[0].metrics if all((metric.name, metric.columns) in names for names in known)
+    )
 
 
 def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence[Metric]) -> _Kept:
     """The segments on which any system was scored, or all systems with `common`."""
     scored = np.stack([_scored(part) for part in parts])
     together = np.logical_and if any(part.common for part in parts) else np.logical_or
-    kept = together.reduce(scored)
-    if not kept.any():
+    is_kept = together.reduce(scored)
+    if not is_kept.any():
         sources = " and ".join(part.source for part in parts)
         raise InputError(f"found no scored segment in {sources}, expected at least one")
-    return _Kept(metrics, kept, _segments_left_out(parts[0], names, scored, kept))
+    return _Kept(metrics, is_kept, _segments_left_out(parts[0], names, scored, is_kept))
 
 
 def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
@@ -328,13 +338,13 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }
     rows = [np.full(len(items), -1) for _ in parts]  # row of each item, -1 if the log does not have it
-    for own, part in zip(rows, parts, strict=True):
-        own[[items[item] for item in part.segments]] = np.arange(len(part.segments))
-        if np.count_nonzero(own >= 0) < len(part.segments):
+    for row_of, part in zip(rows, parts, strict=True):
+        row_of[[items[item] for item in part.segments]] = np.arange(len(part.segments))
+        if np.count_nonzero(row_of >= 0) < len(part.segments):
             repeated, _ = Counter(part.segments).most_common(1)[0]
             raise InputError(f"{part.label}: found item {named(repeated)} twice, expected it once")
-    for own, part in zip(rows, parts, strict=True):
-        if part.segments and parts[0].segments and not ((own >= 0) & (rows[0] >= 0)).any():
+    for row_of, part in zip(rows, parts, strict=True):
+        if part.segments and parts[0].segments and not ((row_of >= 0) & (rows[0] >= 0)).any():
             raise InputError(
                 f"{part.source}: found no item of {parts[0].source}, expected scores of the same items, which pair the "
                 f"systems; the first items are {named(parts[0].segments[0])} there and {named(part.segments[0])} here"
@@ -344,8 +354,8 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         _check_items(what, parts, rows)
 
     def labels(what: str) -> tuple[str, ...]:
-        found = [getattr(part, what) for part in parts]
-        return tuple(found[one][rows[one][item]] for item, one in enumerate(holder)) if all(found) else ()
+        labels_of = [getattr(part, what) for part in parts]
+        return tuple(labels_of[part][rows[part][item]] for item, part in enumerate(holder)) if all(labels_of) else ()
 
     segments, documents, domains = tuple(items), labels("documents"), labels("domains")
     return tuple(
@@ -355,13 +365,14 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
             documents=documents,
             domains=domains,
             counts={
-                name: np.where(own >= 0, values[own], 0).astype(values.dtype) for name, values in part.counts.items()
+                name: np.where(row_of >= 0, values[row_of], 0).astype(values.dtype)
+                for name, values in part.counts.items()
             },
-            unscored={name: (own < 0) | lacking[own] for name, lacking in part.unscored.items()},
-            lines=np.asarray(part.lines)[own] if len(part.lines) and own.min() >= 0 else (),
+            unscored={name: (row_of < 0) | lacking[row_of] for name, lacking in part.unscored.items()},
+            lines=np.asarray(part.lines)[row_of] if len(part.lines) and row_of.min() >= 0 else (),
             contents=(),
         )
-        for part, own in zip(parts, rows, strict=True)
+        for part, row_of in zip(parts, rows, strict=True)
     )
 
 
@@ -418,11 +429,11 @@ def _kept_of_items(
 ) -> list[_Kept]:
     """The items of every metric; adjacent metrics with scores for the same items stay together."""
     ids = parts[0].segments
-    found = []
-    for _, alike in groupby(metrics, key=lambda metric: [part.unscored[metric.name].tobytes() for part in parts]):
-        own = list(alike)
-        details = listed(metric.name for metric in own)
-        has = ~np.stack([part.unscored[own[0].name] for part in parts])
+    groups = []
+    for _, adjacent in groupby(metrics, key=lambda metric: [part.unscored[metric.name].tobytes() for part in parts]):
+        metrics_alike = list(adjacent)
+        details = listed(metric.name for metric in metrics_alike)
+        has = ~np.stack([part.unscored[metrics_alike[0].name] for part in parts])
         n_scored = has.sum(axis=0)
         nowhere, everywhere = n_scored == 0, n_scored == len(parts)
         notes = []
@@ -435,7 +446,8 @@ def _kept_of_items(
             if len(without) and missing is None:
                 shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
                 more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
-                ways = ["wrong"] * all(metric.averaged and metric.higher_is_better for metric in own) + ["drop"]
+                has_worst = all(metric.averaged and metric.higher_is_better for metric in metrics_alike)
+                ways = ["wrong", "drop"] if has_worst else ["drop"]
                 fates = {"wrong": "count them as wrong", "drop": "leave them out for all systems"}
                 raise Question(
                     f"{part.source}: {lacks}, but other systems have one ({shown}{more}), expected the same items, or "
@@ -451,20 +463,20 @@ def _kept_of_items(
                 f"systems in {details}, expected at least one"
             )
         if missing == "wrong" and not everywhere.all():
-            for metric in own:
+            for metric in metrics_alike:
                 _check_wrong(parts, metric)
         signed = f"{missing}:{int((~everywhere).sum())}" if missing and not everywhere.all() else ""
-        found.append(_Kept(own, everywhere | (missing == "wrong"), notes, signed))
-    return found
+        groups.append(_Kept(metrics_alike, everywhere | (missing == "wrong"), notes, signed))
+    return groups
 
 
 def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArray[np.intp]]) -> None:
     """Refuse an item that differs between a log and the first log with it."""
     first: dict[int, tuple[str, SystemCounts]] = {}
-    for part, own in zip(parts, rows, strict=True):
+    for part, row_of in zip(parts, rows, strict=True):
         values: tuple[str, ...] = getattr(part, what) if any(getattr(part, what)) else ()
-        for item in np.flatnonzero(own >= 0).tolist() if values else ():
-            here = values[own[item]]
+        for item in np.flatnonzero(row_of >= 0).tolist() if values else ():
+            here = values[row_of[item]]
             if what == "contents" and not here:  # a log may lack the content of an item without a score
                 continue
             there, other = first.setdefault(item, (here, part))
@@ -476,8 +488,8 @@ def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArra
                     else "has a different content than"
                 )
                 raise InputError(
-                    f"{part.where(own[item])}: item {named(part.segments[own[item]])} {details} in {other.source}: "
-                    f"are these the same test set?"
+                    f"{part.where(row_of[item])}: item {named(part.segments[row_of[item]])} {details} in "
+                    f"{other.source}: are these the same test set?"
                 )
 
 
@@ -585,9 +597,9 @@ def _check_possible(part: SystemCounts, metric: Metric) -> None:
 
 def _check_direction(part: SystemCounts, metric: Metric, first: SystemCounts) -> None:
     """Refuse a metric that is an error or a cost in only one of two files."""
-    own = next(own for own in part.metrics if own.name == metric.name)
-    if own.higher_is_better != metric.higher_is_better:
-        higher, lower = (part, first) if own.higher_is_better else (first, part)
+    of_part = next(other for other in part.metrics if other.name == metric.name)
+    if of_part.higher_is_better != metric.higher_is_better:
+        higher, lower = (part, first) if of_part.higher_is_better else (first, part)
         raise InputError(
             f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, expected the same "
             f"direction"
@@ -624,11 +636,11 @@ def _check_labels(part: SystemCounts, domains: Sequence[str], documents: Sequenc
             )
     if not any(part.documents) or part.documents == tuple(documents):
         return
-    for position, (own, given) in enumerate(zip(part.documents, documents, strict=True)):
-        if own not in ("", given):
+    for position, (document, given) in enumerate(zip(part.documents, documents, strict=True)):
+        if document not in ("", given):
             raise InputError(
-                f"{part.where(position)}: segment {named(part.segments[position])} belongs to document {quoted(own)}, "
-                f"but to {quoted(given)} in the file of documents, expected the same"
+                f"{part.where(position)}: segment {named(part.segments[position])} belongs to document "
+                f"{quoted(document)}, but to {quoted(given)} in the file of documents, expected the same"
             )
 
 
@@ -657,8 +669,8 @@ def _not_alike(parts: Sequence[SystemCounts]) -> list[str]:
     ]
 
 
-def _metrics_left_out(parts: Sequence[SystemCounts], kept: Sequence[Metric]) -> list[str]:
-    names = {metric.name for metric in kept}
+def _metrics_left_out(parts: Sequence[SystemCounts], common: Sequence[Metric]) -> list[str]:
+    names = {metric.name for metric in common}
     return [
         f"{listed(alone)} left out, since only some files have it ({part.source} does)"
         for part in parts
@@ -667,12 +679,12 @@ def _metrics_left_out(parts: Sequence[SystemCounts], kept: Sequence[Metric]) -> 
 
 
 def _segments_left_out(
-    first: SystemCounts, names: Sequence[str], scored: NDArray[np.bool_], kept: NDArray[np.bool_]
+    first: SystemCounts, names: Sequence[str], scored: NDArray[np.bool_], is_kept: NDArray[np.bool_]
 ) -> list[str]:
     """Notes on segments on which only some systems were scored."""
     notes = []
-    for name, own in zip(names, scored, strict=True):
-        missing = np.flatnonzero(~own & scored.any(axis=0))
+    for name, is_scored in zip(names, scored, strict=True):
+        missing = np.flatnonzero(~is_scored & scored.any(axis=0))
         if len(missing):
             ids = ", ".join(named(first.segments[position]) for position in missing[:_SHOWN])
             if len(missing) > _SHOWN:
@@ -680,12 +692,12 @@ def _segments_left_out(
             fate = (
                 f"their counts are 0 for {name}, so that its score is the one in its file; use --option common=true to "
                 "leave them out for all systems"
-                if kept[missing].any()
+                if is_kept[missing].any()
                 else "they are left out for all systems, so scores differ from those in the files"
             )
             notes.append(
-                f"{name} was not scored on {len(missing)} of {own.size} segments on which other systems were ({ids}); "
-                f"{fate}"
+                f"{name} was not scored on {len(missing)} of {is_scored.size} segments on which other systems were "
+                f"({ids}); {fate}"
             )
     return notes
 

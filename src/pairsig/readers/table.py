@@ -287,9 +287,9 @@ class Reading:
         tried = [self._tried(answer, about or text) for answer in offered]
         ranks = [rank for rank, _ in tried]
         least = 2 if 2 in ranks and any({"item", "run", "system"} & answer.keys() for answer in offered) else 1
-        kept = [answer for answer, rank in zip(offered, ranks, strict=True) if rank >= least]
+        leading_on = [answer for answer, rank in zip(offered, ranks, strict=True) if rank >= least]
         refusals = [question for _, question in tried if question is not None]
-        return Question("\n".join(lines), kept[:_MOST], about) if kept or not refusals else refusals[0]
+        return Question("\n".join(lines), leading_on[:_MOST], about) if leading_on or not refusals else refusals[0]
 
     def _tried(self, answer: Answer, about: str) -> tuple[int, Question | None]:
         """How far an answer leads: 2 to a result, 1 to another question, 0 to nothing, or to a refusal."""
@@ -382,7 +382,7 @@ class Reading:
         known[items[rows_of[0]]] = True
         for rows, output in zip(rows_of, outputs, strict=True):
             if not known[items[rows]].any():
-                here, there = (" ".join(filter(None, own)) for own in (output, outputs[0]))
+                here, there = (" ".join(filter(None, names)) for names in (output, outputs[0]))
                 raise self._question(
                     f"{self.source}: found no item of {named(here)} that {named(there)} also has, expected the same "
                     f"items; {listed(self.columns_of['item'])} is another one in each row",
@@ -402,7 +402,10 @@ class Reading:
         first = np.full(n_codes, -1)
         first[codes[::-1]] = np.arange(self.n_rows)[::-1]
         both = [(self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names]
-        ids = [[labels[code].replace("\\", "\\\\").replace("/", "\\/") for code in own] for own, labels in both]
+        ids = [
+            [labels[code].replace("\\", "\\\\").replace("/", "\\/") for code in codes_of_items]
+            for codes_of_items, labels in both
+        ]
         return codes, list(map("/".join, zip(*ids, strict=True)))
 
     def _outputs(self) -> tuple[NDArray[np.intp], list[tuple[str, str]]]:
@@ -451,24 +454,21 @@ class Reading:
                 others,
                 about="items",
             )
-        common = {"metrics": metrics, "notes": self._all_notes()}
-        parts = [
-            part
-            for rows, (system, run) in zip(rows_of, names, strict=True)
-            for part in self._parts(
-                rows, [ids[item] for item in items[rows].tolist()], scores, system, run=run, **common
-            )
-        ]
+        common, all_ids = {"metrics": metrics, "notes": self._all_notes()}, tuple(ids)
+        parts: list[SystemCounts] = []
+        for rows, (system, run) in zip(rows_of, names, strict=True):
+            ids_of_rows = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
+            parts += self._parts(rows, ids_of_rows, scores, system, run=run, **common)
         if len(parts) == 1 and not (self.several or self.depth or self.source == FRAME):
             raise self._question_of_systems(next(name for counts in scores.values() for name in counts))
         return tuple(parts)
 
     def _parts(
-        self, rows: NDArray[np.intp], ids: Sequence[str], scores: Mapping[str, Scores], system: str, **common: Any
+        self, rows: NDArray[np.intp], ids: tuple[str, ...], scores: Mapping[str, Scores], system: str, **common: Any
     ) -> Iterator[SystemCounts]:
         """The counts of a system and run in its rows; of each system if they have a column each."""
         in_order = len(rows) == self.n_rows and bool((rows[1:] > rows[:-1]).all())
-        blank, metrics = ("",) * len(rows), common["metrics"]
+        metrics, lines, blank = common["metrics"], np.asarray(self.cells.lines), ("",) * len(rows)
         labels = {role: self._labels_of(self.columns_of[role], rows) for role in ("document", "domain", "gold")}
         other_ids = {}
         for name in () if self.declared["item"] else self.free:
@@ -480,14 +480,14 @@ class Reading:
             values = {name: numbers if in_order else numbers[rows] for name, numbers in counts.items()}
             lacks = {name: _is_missing(numbers) for name, numbers in values.items()}
             yield SystemCounts(
-                segments=tuple(ids),
+                segments=ids,
                 documents=labels["document"] or blank,
                 domains=labels["domain"],
                 contents=() if self.declared["systems"] else labels["gold"],
                 counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
                 unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
                 source=self.source,
-                lines=np.asarray(self.cells.lines)[rows],
+                lines=lines if in_order else lines[rows],
                 place=self.cells.place,
                 system=column or system,
                 by_row=not self.columns_of["item"],
@@ -551,26 +551,26 @@ class Reading:
             return metrics, scores
         if len(metrics) > 1:
             raise InputError(f"found --metric accuracy and the scores {listed(m.name for m in metrics)}, expected one")
-        used = [name for own in scores.values() for name in own]
+        used = [name for columns in scores.values() for name in columns]
         self.free = [name for name in self.free if name not in used]
-        for system, own in scores.items():
-            for column, values in own.items():
+        for system, columns in scores.items():
+            for column, values in columns.items():
                 wrong = values[~_is_missing(values) & (values != 0) & (values != 1)]
                 if len(wrong):
                     raise InputError(
                         f"{self.source}: found {wrong[0]:g} in column {quoted(system or column)}, expected 0 or 1 for "
                         f"--metric accuracy; --score {joined([column])} without it compares means"
                     )
-        outcomes = {system: {"accuracy": next(iter(own.values()))} for system, own in scores.items()}
+        outcomes = {system: {"accuracy": next(iter(columns.values()))} for system, columns in scores.items()}
         return (_ACCURACY,), outcomes
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""
         roles, systems, predictions = self.roles, self.declared["systems"], self.declared["prediction"]
         apart = ["score", "gold" if predictions else "systems"]
-        for one, other in combinations(apart if roles.gold else ["metric", *apart], 2):
-            if getattr(roles, one) is not None and getattr(roles, other) is not None:
-                raise InputError(f"found --{one} and --{other}, expected one of them")
+        for first, second in combinations(apart if roles.gold else ["metric", *apart], 2):
+            if getattr(roles, first) is not None and getattr(roles, second) is not None:
+                raise InputError(f"found --{first} and --{second}, expected one of them")
         if systems and (self.several or self.columns_of["system"]):
             other = "several files" if self.several else "--system"
             raise InputError(f"found --systems and {other}, expected one of them: it is for one column per system")
@@ -586,16 +586,18 @@ class Reading:
             return self._counts_of_labels() if roles.gold else self._counts_of_metrics()
         if roles.gold is not None:
             right = {name: self._right(name) for name in systems or predictions}
-            return (_ACCURACY,), {name if systems else "": {_ACCURACY.name: own} for name, own in right.items()}
+            return (_ACCURACY,), {
+                name if systems else "": {_ACCURACY.name: is_right} for name, is_right in right.items()
+            }
         if systems:
-            return (self._metric(SCORE),), {name: {SCORE: own} for name, own in self._numbers(systems).items()}
+            return (self._metric(SCORE),), {name: {SCORE: values} for name, values in self._numbers(systems).items()}
         if roles.score is None:
             scores = [[self._only_score()]]
         else:
             names = self._split(roles.score)
             scores = [[self._column(part, "score") for part in self._terms(name, "score")] for name in names]
-        values = self._numbers(list(dict.fromkeys(name for own in scores for name in own)))
-        return tuple(self._metric(*own) for own in scores), {"": values}
+        values = self._numbers(list(dict.fromkeys(name for columns in scores for name in columns)))
+        return tuple(self._metric(*columns) for columns in scores), {"": values}
 
     def _metric(self, name: str, below: str = "") -> Metric:
         """The mean of a column, or the ratio of the sums of two."""
@@ -613,8 +615,8 @@ class Reading:
             raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
         wrong = [metric.name for metric in metrics if metric.higher_is_better == lower]
         if (lower or higher) and wrong and not any(metric.assumed for metric in metrics):
-            one, other = ("lower", "higher") if lower else ("higher", "lower")
-            raise InputError(f"found --{one}-is-better, but {other} {listed(wrong)} is better; leave it out")
+            declared, opposite = ("lower", "higher") if lower else ("higher", "lower")
+            raise InputError(f"found --{declared}-is-better, but {opposite} {listed(wrong)} is better; leave it out")
         if not (lower or higher):
             return tuple(metrics)
         return tuple(replace(m, higher_is_better=higher, assumed=False) if m.assumed else m for m in metrics)
@@ -685,17 +687,19 @@ class Reading:
                     lambda: answers.of_answers(self),
                     self.free,
                 )
-            found = {name: spelled(name, self.columns) for name in metric.columns}
-            for name, own in found.items():
-                if own not in self.columns:
+            spellings = {name: spelled(name, self.columns) for name in metric.columns}
+            for name, column in spellings.items():
+                if column not in self.columns:
                     raise self._question(
                         f"{self.source}: found no column {quoted(name)}, expected the counts of {metric.name} in the "
                         f"columns {', '.join(metric.columns)}",
-                        lambda: [{"score": joined([own]), "metric": None} for own in self.free if own.lower() in known],
+                        lambda: [
+                            {"score": joined([free]), "metric": None} for free in self.free if free.lower() in known
+                        ],
                         self.free,
                     )
-            numbers = self._numbers(list(found.values()))
-            counts |= {name: numbers[own] for name, own in found.items()}
+            numbers = self._numbers(list(spellings.values()))
+            counts |= {name: numbers[column] for name, column in spellings.items()}
         return tuple(replace(m, assumed=True) if m.name == "mean" else m for m in metrics), {"": counts}
 
     def _right(self, name: str) -> NDArray[Any]:
@@ -722,7 +726,7 @@ class Reading:
     def _numbers(self, names: Sequence[str]) -> Scores:
         """The numbers in columns of scores, after a question about what else is in them."""
         missing, true = _split(self.roles.missing_value), _split(self.roles.true)
-        found: Scores = {}
+        scores: Scores = {}
         words: dict[str, int] = {}  # what is no number, and the first row with it
         labels: set[str] = set()
         for name in names:
@@ -745,16 +749,16 @@ class Reading:
                 for code, row in zip(*np.unique(codes[rows], return_index=True), strict=True):
                     words.setdefault(str(cells[code]).strip(), int(rows[row]))
             self._check_finite(name, values)
-            found[name] = values
+            scores[name] = values
         if words:
             raise self._question_of_words(names, words)
         if true:
             self._check_true(true, labels)
-        return found
+        return scores
 
     def _question_of_words(self, names: Sequence[str], words: Mapping[str, int]) -> Question:
         """Ask which words count as 1, or which stand for a missing score."""
-        word, row = min(words.items(), key=lambda own: own[1])
+        word, row = min(words.items(), key=lambda entry: entry[1])
         where, missing = self.cells.where(row), _split(self.roles.missing_value)
         if self.source != FRAME and word.startswith(("{", "[")):
             raise nested(self.source, f"nested JSON in {self.cells.place} {self.cells.lines[row]}")
@@ -805,7 +809,7 @@ class Reading:
 
     def _check_values(self, scores: Iterable[Scores]) -> None:
         """Ask about numbers that may be codes of missing scores."""
-        for name, values in [own for counts in scores for own in counts.items()]:
+        for name, values in [column for counts in scores for column in counts.items()]:
             if codes := _odd(values):
                 words = [as_label(float(code)) for code in codes]
                 missing = joined([*_split(self.roles.missing_value), *words])
@@ -855,7 +859,7 @@ class Reading:
                     "that both systems, only A, only B and neither get right, the command is\n"
                     f"pairsig compare --counts {' '.join(map(as_label, map(float, values.ravel())))}"
                 )
-        found = f"{len(names)} columns of numbers ({listed(names)})" if names else "no numbers"
+        candidates = f"{len(names)} columns of numbers ({listed(names)})" if names else "no numbers"
         ratios = answers.ratios(self, names)
         remarks = [
             f"; {named(value)} is {named(above)}/{named(below)} in each row, and the mean of {named(value)} is another "
@@ -863,7 +867,7 @@ class Reading:
             for value, above, below in ratios
         ]
         raise self._question(
-            f"{self.source}: found {found} without a role, expected one column of scores",
+            f"{self.source}: found {candidates} without a role, expected one column of scores",
             lambda: answers.of_scores(self, names, ratios),
             names or self.free,
             about="scores",
@@ -924,7 +928,8 @@ def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str
     known = sorted({label for labels in texts for label in labels})
     places = {label: place for place, label in enumerate(known)}
     codes = [
-        np.array([*(places[label] for label in labels), -1])[own] for (own, _), labels in zip(both, texts, strict=True)
+        np.array([*(places[label] for label in labels), -1])[codes_of]
+        for (codes_of, _), labels in zip(both, texts, strict=True)
     ]
     return codes, known
 
@@ -935,8 +940,8 @@ def _same(
     """Where two columns have the same label, by a key of labels."""
     known: dict[str, int] = {}
     codes = [
-        np.array([*(known.setdefault(key(label), len(known)) for label in labels), missing])[own]
-        for (own, labels), missing in ((one, -1), (other, -2))
+        np.array([*(known.setdefault(key(label), len(known)) for label in labels), missing])[codes_of]
+        for (codes_of, labels), missing in ((one, -1), (other, -2))
     ]
     return np.asarray(codes[0] == codes[1])
 

@@ -69,50 +69,55 @@ def align(
         if {methods[row] for row in rows} == set(order)
     }
     if not common:
-        each = [
-            f"{one} has {listed(part.task for part, own in zip(parts, methods, strict=True) if own == one)}"
-            for one in order
-        ]
-        raise InputError(f"the logs have no task in common, expected at least one: {'; '.join(each)}")
+        tasks_of = {
+            name: [part.task for part, method in zip(parts, methods, strict=True) if method == name] for name in order
+        }
+        each = "; ".join(f"{name} has {listed(tasks_of[name])}" for name in order)
+        raise InputError(f"the logs have no task in common, expected at least one: {each}")
+    _check_asked(metrics, common, parts)
     asked = [name.casefold() for name in metrics]
-    known = [(task, metric.name) for task, rows in common.items() for metric in shared([parts[row] for row in rows])]
-    known += [(group.name, group.metric) for part in parts for group in part.groups]
-    for name in metrics:
-        if not any(_asks([name.casefold()], *own) for own in known):
-            full = list(dict.fromkeys("/".join(own) for own in known))
-            raise InputError(f"found no metric {quoted(name)}, expected one of {listed(full)}{near(name, full)}")
     tasks: dict[str, list[Statistics]] = {}
     for task, rows in common.items():
-        own = [parts[row] for row in rows]
-        needed = [
-            metric.name
-            for metric in shared(own)
-            if not asked or any(f"/{name}".endswith(f"/{metric.name.casefold()}") for name in asked)
-        ]
+        of_task = [parts[row] for row in rows]
+        needed = [metric.name for metric in shared(of_task) if _asks_in_any_task(asked, metric.name)]
         if needed:
             names = [run_name(methods[row], runs[row]) for row in rows]
-            restricted_to = [restricted(part, needed) for part in own]
+            restricted_to = [restricted(part, needed) for part in of_task]
             tasks[task] = align_items(restricted_to, names, runs=[runs[row] for row in rows], **how)
     of_files = {note for part in parts for note in part.notes}
-    found = [
-        (task, one, [note if note in of_files else f"{task}: {note}" for note in one.notes])
-        for task, own in tasks.items()
-        for one in own
-    ]
-    found += [(group.name, one, list(one.notes)) for group, one in _groups(tasks, parts, methods)]
+    test_sets: list[Statistics] = []
+    for task, several_metrics in tasks.items():
+        for data in several_metrics:
+            notes = tuple(note if note in of_files else f"{task}: {note}" for note in data.notes)
+            test_sets.append(replace(data, dataset=task, notes=notes))
+    test_sets += [replace(data, dataset=group.name) for group, data in _groups(tasks, parts, methods)]
     chosen = []
-    for task, one, notes in found:
-        named = [
-            replace(metric, name=f"{task}/{metric.name}") for metric in one.metrics if _asks(asked, task, metric.name)
-        ]
+    for data in test_sets:
+        named = [metric for metric in data.metrics if _asks(asked, data.dataset, metric.name)]
         if named:
-            chosen.append(replace(one, dataset=task, metrics=tuple(named), notes=tuple(notes)))
+            full = tuple(replace(metric, name=f"{data.dataset}/{metric.name}") for metric in named)
+            chosen.append(replace(data, metrics=full))
     if not chosen:
         raise InputError(f"found {listed(metrics)} only in some logs, expected a metric of all")
     if left := [task for task in by_task if task not in (common if asked else tasks)]:
         note = f"{listed(left)} left out, since only some logs have it and its metrics"
         chosen[0] = replace(chosen[0], notes=(note, *chosen[0].notes))
     return chosen
+
+
+def _check_asked(metrics: Sequence[str], common: Mapping[str, Sequence[int]], parts: Sequence[SystemCounts]) -> None:
+    """Refuse a metric that no task and no group has."""
+    known = [(task, metric.name) for task, rows in common.items() for metric in shared([parts[row] for row in rows])]
+    known += [(group.name, group.metric) for part in parts for group in part.groups]
+    for name in metrics:
+        if not any(_asks([name.casefold()], task, metric) for task, metric in known):
+            full = list(dict.fromkeys(map("/".join, known)))
+            raise InputError(f"found no metric {quoted(name)}, expected one of {listed(full)}{near(name, full)}")
+
+
+def _asks_in_any_task(asked: Sequence[str], metric: str) -> bool:
+    """Whether METRIC, or TASK/METRIC for some task, is among the requested names, or none is requested."""
+    return not asked or any(f"/{name}".endswith(f"/{metric.casefold()}") for name in asked)
 
 
 def _asks(asked: Sequence[str], task: str, metric: str) -> bool:
@@ -126,17 +131,15 @@ def _groups(
     """The groups for which all systems have a score that is the same mean of the same tasks."""
     by_method: dict[str, dict[tuple[str, str, tuple[str, ...]], TaskGroup]] = {}
     for part, method in zip(parts, methods, strict=True):
-        by_method.setdefault(method, {}).update({(own.name, own.metric, own.tasks): own for own in part.groups})
+        by_method.setdefault(method, {}).update({(g.name, g.metric, g.tasks): g for g in part.groups})
     for key, group in next(iter(by_method.values())).items():
-        means = frozenset.intersection(*(own[key].means if key in own else frozenset() for own in by_method.values()))
-        members = [
-            replace(one, metrics=(metric,))
-            for task in group.tasks
-            for one in tasks.get(task, ())
-            for metric in one.metrics
-            if metric.name == group.metric
-        ]
-        alike = {(own.systems, own.metrics[0].higher_is_better) for own in members}
+        same = [groups[key].means if key in groups else frozenset() for groups in by_method.values()]
+        means = frozenset.intersection(*same)
+        members: list[Statistics] = []
+        for task in group.tasks:
+            for data in tasks.get(task, ()):
+                members += [replace(data, metrics=(m,)) for m in data.metrics if m.name == group.metric]
+        alike = {(data.systems, data.metrics[0].higher_is_better) for data in members}
         if means and len(members) == len(group.tasks) and len(alike) == 1:
             yield group, pooled(group, members, over_items="items" in means)
 

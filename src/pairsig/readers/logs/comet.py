@@ -55,7 +55,7 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
 
 def _printed(source: str) -> dict[str, list[Item]]:
     """The scores that `comet-score` prints."""
-    found: dict[str, list[Item]] = {}
+    by_system: dict[str, list[Item]] = {}
     for number, line in enumerate(open_text(source).read().splitlines(), start=1):
         match = re.fullmatch(_PRINTED, line.strip())
         if match is None and line.strip() and "\tscore: " not in line:
@@ -65,8 +65,8 @@ def _printed(source: str) -> dict[str, list[Item]]:
             )
         if match:
             item = Item(str(int(match["segment"])), {"comet": float(match["score"])}, line=number)
-            found.setdefault(Path(match["name"]).name, []).append(item)
-    return found
+            by_system.setdefault(Path(match["name"]).name, []).append(item)
+    return by_system
 
 
 def _scored(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -35,7 +34,6 @@ _PROMPT = (
     "global_suffix", "substitutions", "multi_label",
 )  # fmt: skip
 """Fields of `adapter_spec` that decide what a model is asked."""
-_SAME = 1e-9  # means differ by less if they were only added in another order
 
 _Key = tuple[str, str, str]
 """Split, name and sub-split of a statistic."""
@@ -195,8 +193,8 @@ def _items(
     values: dict[tuple[str, str], dict[_Key, _Sum]] = {}
     first: dict[tuple[str, str], int] = {}
     perturbed = 0
-    names: Counter[str] = Counter()
-    splits: Counter[str] = Counter()
+    names: dict[str, None] = {}  # in the order of the file
+    splits: dict[str, None] = {}
     for number, entry in enumerate(entries, start=1):
         where = f"{source}, entry {number}"
         instance = label(field_of(entry, ["instance_id"], where, (str, int)))
@@ -218,14 +216,13 @@ def _items(
                     f"it once"
                 )
             of_instance[key] = _sum(one, where)
-            names[name] += 1
-            splits[part] += 1
+            names[name] = splits[part] = None
     if perturbed:
         notes.append(f"{source}: {perturbed:,} entries for perturbed instances are left out")
     if split is None and len(splits) > 1 and "test" not in splits:
         raise InputError(f"{source}: found the splits {listed(splits)}; choose one with --option split=NAME")
     (used,) = picked(splits, split or ("test" if "test" in splits else None), source, "split")[:1] or [""]
-    wanted = names_of(stat) or [name for name in _HEADLINES if names[name]]
+    wanted = names_of(stat) or [name for name in _HEADLINES if name in names]
     if not wanted:
         raise InputError(
             f"{source}: found the statistics {listed(sorted(names)) or '(none)'}, but none from HELM's leaderboards; "
@@ -298,13 +295,12 @@ def _check_totals(
         reported = total / count
         over_values = fmean(math.fsum(v for v, _ in sums) / sum(n for _, n in sums) for sums in by_trial.values())
         over_instances = fmean(fmean(v / n for v, n in sums) for sums in by_trial.values())
-        tolerance = _SAME * max(1, abs(reported))
-        if abs(reported - over_values) > tolerance:
+        if not items.same(reported, over_values):
             raise InputError(
                 f"{where}: found the mean {reported:.6g} for {named(key[1])}, the instances have {over_values:.6g}, "
                 "expected the same: was the run edited, or are instances missing?"
             )
-        if abs(over_instances - over_values) > tolerance:
+        if not items.same(over_instances, over_values):
             notes.append(
                 f"{path}: the mean of {named(key[1])} over instances is {over_instances:.6g}; HELM reports "
                 f"{reported:.6g}, in which instances with several values weigh more"

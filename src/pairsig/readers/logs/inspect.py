@@ -23,7 +23,6 @@ _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "fals
 _VERSIONS = (1, 2)
 _SHOTS = ("fewshot", "num_fewshot", "n_shots", "shots")
 """Arguments of tasks that set the number of shots."""
-_SAME = 1e-6  # means differ by less if they were only added in another order
 
 
 def read(
@@ -191,7 +190,7 @@ class _Log:
             if not by_name:
                 continue
             mean = math.fsum(math.fsum(scores) / len(scores) for scores in by_name.values()) / len(by_name)
-            if abs(value - mean) > _SAME * max(1, abs(value)):
+            if not items.same(value, mean, 1e-6):
                 raise InputError(
                     f"{self.source}: the header reports {value:.6g} for {named(scorer)}, the samples have the mean "
                     f"{mean:.6g}, expected the same: was the log edited, or are samples missing?"

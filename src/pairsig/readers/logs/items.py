@@ -122,6 +122,50 @@ def counted(
         raise InputError(f"{source}: found no item with a score, expected at least one")
     if not system:
         raise InputError(f"{source}: found no name of the model, expected one")
+    runs = _by_run(source, items, place)
+    names = list(dict.fromkeys(name for item in items for name in item.scores))
+    if not names:
+        raise InputError(f"{source}: found no score, expected at least one")
+    metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
+    if unscored := listed(name for name in names if name not in metrics):
+        if not metrics:
+            raise InputError(f"{source}: found no score for any item in {unscored}, expected at least one")
+        notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
+    parts = []
+    for run, by_name in runs.items():
+        of_run, label_of_run = list(by_name.values()), run if len(runs) > 1 else ""
+        parts.append(
+            SystemCounts(
+                segments=tuple(by_name),
+                documents=tuple(item.document for item in of_run),
+                counts={encodable(name): to_array([item.scores.get(name) or 0 for item in of_run]) for name in metrics},
+                metrics=tuple(
+                    average(encodable(name), higher_is_better=name not in lower_is_better, factor=factor)
+                    for name in metrics
+                ),
+                notes=tuple(notes),
+                source=source,
+                lines=tuple(item.line for item in of_run) if of_run[0].line else (),
+                place=place,
+                unscored={
+                    encodable(name): np.array([item.scores.get(name) is None for item in of_run]) for name in metrics
+                },
+                system=encodable(system),
+                run=label_of_run,
+                domains=tuple(item.domain for item in of_run) if any(item.domain for item in of_run) else (),
+                contents=tuple(item.content for item in of_run) if any(item.content for item in of_run) else (),
+                texts=Excerpts({item.name: item.text for item in of_run if item.text is not None}),
+                log=True,
+                design=design if label_of_run else "",
+                task=encodable(task),
+                **common,
+            )
+        )
+    return tuple(parts)
+
+
+def _by_run(source: str, items: Sequence[Item], place: str) -> dict[str, dict[str, Item]]:
+    """The items of every run by name, which must be the same in all runs."""
     runs: dict[str, dict[str, Item]] = {}
     first: dict[str, Item] = {}
     for item in items:
@@ -145,45 +189,7 @@ def counted(
                     f"{where}: found the score {quoted(score)} in {named(name)} for item {named(item.name)}, expected "
                     "a finite number"
                 )
-    names = list(dict.fromkeys(name for item in items for name in item.scores))
-    if not names:
-        raise InputError(f"{source}: found no score, expected at least one")
-    metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
-    if unscored := listed(name for name in names if name not in metrics):
-        if not metrics:
-            raise InputError(f"{source}: found no score for any item in {unscored}, expected at least one")
-        notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
-    parts = []
-    for run, by_name in runs.items():
-        own, of_run = list(by_name.values()), run if len(runs) > 1 else ""
-        parts.append(
-            SystemCounts(
-                segments=tuple(by_name),
-                documents=tuple(item.document for item in own),
-                counts={encodable(name): to_array([item.scores.get(name) or 0 for item in own]) for name in metrics},
-                metrics=tuple(
-                    average(encodable(name), higher_is_better=name not in lower_is_better, factor=factor)
-                    for name in metrics
-                ),
-                notes=tuple(notes),
-                source=source,
-                lines=tuple(item.line for item in own) if own[0].line else (),
-                place=place,
-                unscored={
-                    encodable(name): np.array([item.scores.get(name) is None for item in own]) for name in metrics
-                },
-                system=encodable(system),
-                run=of_run,
-                domains=tuple(item.domain for item in own) if any(item.domain for item in own) else (),
-                contents=tuple(item.content for item in own) if any(item.content for item in own) else (),
-                texts=Excerpts({item.name: item.text for item in own if item.text is not None}),
-                log=True,
-                design=design if of_run else "",
-                task=encodable(task),
-                **common,
-            )
-        )
-    return tuple(parts)
+    return runs
 
 
 def score(value: object) -> Score:
@@ -195,6 +201,11 @@ def score(value: object) -> Score:
     if isinstance(value, int):
         return int(value)
     raise ValueError(value)
+
+
+def same(reported: float, mean: float, tolerance: float = 1e-9) -> bool:
+    """Whether a program that added the scores in another order would report this mean."""
+    return math.isclose(reported, mean, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def digest(*values: object) -> str:

@@ -27,7 +27,6 @@ _OF_A_ROW = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash", "prompt_hash",
     "target_hash",
 }  # fmt: skip
-_SAME = 1e-9  # means differ by less if lm_eval only added the scores in another order
 _DEEPEST = 20  # levels of nested groups of tasks
 
 
@@ -321,7 +320,7 @@ class _Task:
             scores = self.scores(called)
             if filter_ in used and scores and isinstance(value, int | float):
                 mean = math.fsum(scores) / len(scores)
-                if abs(value - mean) > _SAME * max(1, abs(value)):
+                if not items.same(value, mean):
                     yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
 
 
@@ -390,7 +389,7 @@ def _groups(
                 "items": math.fsum(chain(*scores)) / sum(map(len, scores)),
                 "tasks": math.fsum(math.fsum(one) / len(one) for one in scores) / len(scores),
             }
-            same = frozenset(name for name, mean in means.items() if abs(value - mean) <= _SAME * max(1, abs(value)))
+            same = frozenset(name for name, mean in means.items() if items.same(value, mean))
             if not same:
                 notes.append(
                     f"{source}: {group}/{metric} left out, since the results report {value:.6g}, which is neither the "
