@@ -46,7 +46,7 @@ _NAMES = {
     "readers.extraction": ("extract",),
     "readers.inputs": ("read",),
     "stats.exact": ("ExactResult", "exact_bootstrap_test", "exact_test"),
-    "stats.intervals": ("Interval", "difference_interval"),
+    "stats.intervals": ("Interval", "ScoreInterval", "difference_interval", "score_interval"),
     "stats.margins": ("MarginResult", "margin_test"),
     "stats.resampling": ("TestResult", "bootstrap_test", "randomization_test"),
     "stats.sequential": ("SequentialResult", "sequential_test"),
@@ -55,10 +55,11 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric",
-    "Plan", "Ranking", "Ratio", "SequentialResult", "Statistics", "TestResult", "Transfer", "__version__",
-    "bootstrap_test", "collect", "compare", "compare_methods", "difference_interval", "exact_bootstrap_test",
-    "exact_test", "extract", "gate", "margin_test", "metric_names", "plan", "pool", "randomization_test", "rank",
-    "read", "read_statistics", "sequential_test", "transfer", "write_statistics",
+    "Plan", "Ranking", "Ratio", "ScoreInterval", "SequentialResult", "Statistics", "TestResult", "Transfer",
+    "__version__", "bootstrap_test", "collect", "compare", "compare_methods", "difference_interval",
+    "exact_bootstrap_test", "exact_test", "extract", "gate", "margin_test", "metric_names", "plan", "pool",
+    "randomization_test", "rank", "read", "read_statistics", "score_interval", "sequential_test", "transfer",
+    "write_statistics",
 ]  # fmt: skip
 
 

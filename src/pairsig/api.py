@@ -28,7 +28,7 @@ from pairsig.comparisons.baseline import (
 )
 from pairsig.core import definitions
 from pairsig.core.engine import Resampling, Seed, seed_of
-from pairsig.core.statistics import Statistics
+from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
@@ -440,6 +440,7 @@ def _pairs(
         threads=resampling.threads,
         or_draw=test is None,
     )
+    rows["pvalue"] = rows["pvalue"].fillna(rows["pvalue_one_sided"])  # of the test that was asked for
     place = {name: index for index, name in enumerate(statistics.systems)}
     rows["better"] = np.where(rows["gain"] > 0, rows["system_a"], "")
     # In the order of the data, not the better system first; a baseline is the second.
@@ -454,23 +455,24 @@ def _pairs(
     if directed:
         rows = _one_sided(rows, metric, counts, place, documents, alternative, resampling)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
-    items = intervals.Items.of(counts, metric)
+    units = counts if documents is None else by_document(documents, counts)
+    closed, items = intervals.of_pairs(units, metric, unit), intervals.Items.of(counts, metric)
+    passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
-    notes, ends, alone = [], [], []
+    notes, ends = [], []
+    alone: list[tuple[float, float]] = []
     columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
     for a, b, difference, p, signature in rows[columns].itertuples(index=False):
         run = definitions.from_signature(signature)
         pair = cache(partial(_pair, metric, counts, [place[a], place[b]], documents))
-        if items is None or unit == "document":
-            whole = intervals.signed(pair())
-        else:  # which needs no more of a pair than how many items each system passes alone
-            whole = items.interval(place[a], place[b], unit)
+        whole = closed(place[a], place[b])
         interval = _interval(whole, pair, difference, p, run, resampling)
         ends.append((interval.low, interval.high))
-        if items is None:
-            alone.append(intervals.right_alone(pair()) or (math.nan, math.nan))
-        else:
+        if items is not None:
             alone.append(items.better(place[a], place[b]))
+        else:
+            both_pass = passes[place[a]] and passes[place[b]]
+            alone.append((both_pass and intervals.right_alone(pair())) or (math.nan, math.nan))
         about = (
             unused(pair(), statistics.documents) if in_documents else "",
             whole.doubt,

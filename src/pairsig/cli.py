@@ -128,18 +128,18 @@ _ROLES: dict[str, dict[str, Any]] = {
 
 _RARE = (
     "higher-is-better", "true", "missing-value", "any-value", "sep", "sheet", "column", "num-refs", "text-as-is",
-    "even-so", "option", "documents",
+    "even-so", "option", "document-file",
 )  # fmt: skip
 """Options of input that few need."""
 
-_OF_FILES = ("metric", "reference", "reader", "missing", "option", "documents")
+_OF_FILES = ("metric", "reference", "reader", "missing", "option", "document-file")
 """The other options that say what is in files."""
 
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
     "alternative": {"default": "two-sided", "help": "two-sided (default) or observed"},
     "design": {"choices": ("crossed", "nested"), "metavar": "D"},
-    "documents": {"metavar": "FILE", "help": "file of `domain<TAB>document` lines, one per segment"},
+    "document-file": {"metavar": "FILE", "help": "file of `domain<TAB>document` lines, one per segment"},
     "family": {"metavar": "FAMILY", "default": ""},
     "flips": {"type": console.table, "metavar": "FILE", "help": _FLIPS},
     "format": {"default": "table"},
@@ -335,7 +335,7 @@ def _commands() -> console.Commands:
     p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=own)
     for name in ("column", "num-refs", "text-as-is"):
         p.add_argument(f"--{name}", **_ROLES[name])
-    _add(p, "documents")
+    _add(p, "document-file")
     p.add_argument("--system", required=True, help="name of the system")
     broken = "if the output cannot be used, write the reason instead"
     p.add_argument("--leave-out-broken", action="store_true", help=broken)
@@ -408,10 +408,6 @@ def _compare(arguments: argparse.Namespace) -> None:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.format == "sentence" and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
-    if arguments.format == "sentence" and arguments.score_intervals:
-        raise InputError(
-            "found --score-intervals with --format sentence, which has only the interval of the difference"
-        )
     read = _read_all if arguments.counts is None else _of_counts
     data = [_renamed(systems, arguments.name) for systems in read(arguments)]
     if arguments.plot:
@@ -681,7 +677,7 @@ def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> St
     from pairsig.readers import inputs
 
     files = arguments.files
-    declared = (arguments.reader, arguments.reference, arguments.option, arguments.documents, arguments.missing)
+    declared = (arguments.reader, arguments.reference, arguments.option, arguments.document_file, arguments.missing)
     if len(files) == 1 and not any(declared) and inputs.is_statistics(files[0]):
         data = read_statistics(Path(files[0]), memory)
         return replace(data, metrics=(chosen_metric(data, arguments.metric or None),))
@@ -700,7 +696,7 @@ def _read_systems(arguments: argparse.Namespace, files: Sequence[str | Sequence[
     from pairsig.readers import inputs
 
     options = console.pairs(arguments.option)
-    domains, documents = _labels(arguments.documents, options)
+    domains, documents = _labels(arguments.document_file, options)
     return inputs.read_files(
         files,
         arguments.reader,
@@ -777,7 +773,7 @@ def _extract(arguments: argparse.Namespace) -> None:
     from pairsig.readers.extraction import extract
 
     options = console.pairs(arguments.option)
-    domains, documents = _labels(arguments.documents, options)
+    domains, documents = _labels(arguments.document_file, options)
 
     def leave_out(omission: Omission) -> None:
         replace(omission, system=arguments.system).write(arguments.output)

@@ -451,7 +451,7 @@ def counts(file, request):
 
 @pytest.mark.parametrize("counts", COUNTS, indirect=True)
 def test_documents_of_counts_are_the_unit(counts, file, rows):
-    row, *_ = rows(*counts, "--unit", "document", "--documents", file("docs", DOCUMENTS))
+    row, *_ = rows(*counts, "--unit", "document", "--document-file", file("docs", DOCUMENTS))
     # Two documents, of which one is the same for both: swapped or not, |δ'| = |δ|. As segments, 2 of the 4 swaps.
     assert row["pvalue"] == pytest.approx(1, abs=1e-12)
     assert "unit:document" in row["signature"]
@@ -461,7 +461,9 @@ def test_documents_of_counts_are_the_unit(counts, file, rows):
 @pytest.mark.parametrize("counts", COUNTS, indirect=True)
 @pytest.mark.parametrize("lines", [3, 5])
 def test_documents_of_another_test_set(counts, file, capsys, lines):
-    assert cli.main(["compare", *counts, "--documents", file("docs", "news\td1\n" * lines)]) == 2  # whatever the unit
+    assert (
+        cli.main(["compare", *counts, "--document-file", file("docs", "news\td1\n" * lines)]) == 2
+    )  # whatever the unit
     fragments = capsys.readouterr().err
     assert f"a.tsv has 4 segments, but found {lines} domains, expected one per segment" in fragments
     assert fragments.count("\n") == 1
@@ -470,7 +472,7 @@ def test_documents_of_another_test_set(counts, file, capsys, lines):
 def test_documents_of_a_table_and_of_a_file(file, capsys):
     table = "segment\tdocument\tx\n1\td1\t1\n2\td1\t{}\n3\td2\t2\n4\td2\t3\n"
     paths = [file(f"{name}.tsv", table.format(value)) for name, value in (("a", 5), ("b", 1))]
-    argv = ["compare", *paths, "--reader", "table", "--test", "exact", "--documents"]
+    argv = ["compare", *paths, "--reader", "table", "--test", "exact", "--document-file"]
     assert cli.main([*argv, file("docs", DOCUMENTS), "--unit", "document"]) == 0
     capsys.readouterr()
     assert cli.main([*argv, file("docs", DOCUMENTS.replace("blog\td2", "blog\td3", 1))]) == 2
@@ -496,7 +498,7 @@ def test_documents_are_those_of_all_sentences_where_some_are_left_out(file, caps
 def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(file, rows):
     ref, x, y = (file(f"{number}", "canary\n" + f"a b c d {last}\n" * 4) for number, last in enumerate("eef"))
     argv = [x, y, "--reader", "text", "--reference", ref, "--unit", "document", "--option", "skip_lines=1"]
-    argv += ["--documents", file("docs", "canary\tcanary\n" + DOCUMENTS)]
+    argv += ["--document-file", file("docs", "canary\tcanary\n" + DOCUMENTS)]
     (row,) = rows(*argv, "--test", "randomization", "--n-resamples", "100")
     assert (row["n_segments"], "unit:document" in row["signature"]) == (4, True)
 

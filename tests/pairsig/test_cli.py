@@ -562,7 +562,7 @@ class TestExtract:
         for name in OUTPUTS:
             assert run(
                 "extract", f"{name}.txt", "--reference", "ref.txt", "--metric", "bleu", "--option", "skip_lines=1",
-                "--option", "tokenize=none", "--documents", "docs.tsv", "--system", name, "--group", "us",
+                "--option", "tokenize=none", "--document-file", "docs.tsv", "--system", name, "--group", "us",
                 "--kind", "llm", "--output", f"{name}.tsv",
             ) == 0  # fmt: skip
         assert run("collect", "good.tsv", "poor.tsv", "--dataset", "d", "--output", "d.parquet") == 0
@@ -582,13 +582,18 @@ class TestExtract:
         [
             ({"--reference": "none.txt"}, ["none.txt", "No such file"]),
             ({"--option": "skip_lines"}, ["found 'skip_lines'", "expected KEY=VALUE"]),
-            ({"--documents": "ref.txt"}, ["ref.txt, line 2", "expected domain<TAB>document"]),
-            ({"--documents": "short.tsv"}, ["found 1 domains for the 3 segments of ref.txt"]),
+            ({"--document-file": "ref.txt"}, ["ref.txt, line 2", "expected domain<TAB>document"]),
+            ({"--document-file": "short.tsv"}, ["found 1 domains for the 3 segments of ref.txt"]),
         ],
     )
     def test_refused(self, texts, work, refused, changes, fragments):
         (work / "short.tsv").write_text("canary\tcanary\nnews\td1\n", encoding="utf-8")
-        options = {"--reference": "ref.txt", "--metric": "bleu", "--option": "skip_lines=1", "--documents": "docs.tsv"}
+        options = {
+            "--reference": "ref.txt",
+            "--metric": "bleu",
+            "--option": "skip_lines=1",
+            "--document-file": "docs.tsv",
+        }
         arguments = [word for pair in (options | changes).items() for word in pair]
         refused("extract", "good.txt", *arguments, "--system", "s", "--output", "o.tsv", fragments=fragments)
 

@@ -150,7 +150,7 @@ def test_documents_are_drawn_whole(systems):
     )
     row = table.iloc[0]
     a, b = (systems.counts[systems.systems.index(row[side])] for side in ("system_a", "system_b"))
-    one = bootstrap_test(a, b, metric="f1", documents=systems.documents, n_resamples=2000, alternative="observed")
+    one = bootstrap_test(a, b, metric="f1", document=systems.documents, n_resamples=2000, alternative="observed")
     assert (row["n_greater"], row["signature"]) == (one.n_greater, one.signature)
     assert (table["n_segments"] == 60).all()
 

@@ -327,7 +327,7 @@ def test_tasks_are_rows(tmp_path, capsys):
         "found no metric 't/matc', expected one of t/match, u/match; did you mean t/match?",
         metrics=["t/matc"],
     )
-    refused([tmp_path], "found --documents for the tasks t, u, expected one task", documents=["d"] * 6)
+    refused([tmp_path], "found --document-file for the tasks t, u, expected one task", documents=["d"] * 6)
     other = write(tmp_path / "b" / "v.json", of_inspect("b", [sample("q", "C")], task="v"))
     more = write(tmp_path / "b" / "w.json", of_inspect("b", [sample("q", "C")], task="w"))
     refused(
@@ -543,7 +543,7 @@ def test_documents_given_are_those_of_all_items(tmp_path, capsys):
     """Also where items are left out: each metric has its own."""
     paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], 0, 1, 2, 3)) for m in "ab"]
     lines = write(tmp_path / "documents.tsv", "".join(f"news\td{i // 4}\n" for i in range(20)))
-    rows, _ = answer(*paths, "--test", "exact", "--unit", "document", "--documents", lines, capsys=capsys)
+    rows, _ = answer(*paths, "--test", "exact", "--unit", "document", "--document-file", lines, capsys=capsys)
     assert [row["n_segments"] for row in rows] == [20, 16]
 
 

@@ -394,14 +394,14 @@ def test_documents_are_sums():
     a, b = random_pair("f1", 120, 11)
     documents = np.arange(120) // 5
     sums = [counts.reshape(24, 5, 3).sum(axis=1) for counts in (a, b)]
-    result = exact_test(a, b, metric="f1", documents=documents)
+    result = exact_test(a, b, metric="f1", document=documents)
     assert result.pvalue == exact_test(*sums, metric="f1").pvalue != exact_test(a, b, metric="f1").pvalue
     assert (result.n_segments, "unit:document" in result.signature) == (120, True)
-    result = exact_bootstrap_test(a, b, metric="recall", documents=documents, alternative="observed")
+    result = exact_bootstrap_test(a, b, metric="recall", document=documents, alternative="observed")
     assert result.pvalue == exact_bootstrap_test(*sums, metric="recall", alternative="observed").pvalue
     values = np.random.default_rng(1).integers(0, 100, (2, 120)) / 100
     assert (
-        exact_test(*values, metric="mean", documents=documents).pvalue
+        exact_test(*values, metric="mean", document=documents).pvalue
         == exact_test(*(value.reshape(24, 5).sum(axis=1).round(2) for value in values), metric="mean").pvalue
     )
 
@@ -484,10 +484,10 @@ def test_a_single_unit():
     """All resamples are the test set itself; of two swaps both are as extreme."""
     for documents in (None, ["d", "d"]):
         a, b = ([1], [0]) if documents is None else ([1, 1], [0, 0])
-        assert exact_test(a, b, metric="mean", documents=documents).pvalue == 1.0
+        assert exact_test(a, b, metric="mean", document=documents).pvalue == 1.0
         unit = "segment" if documents is None else "document"
         with pytest.raises(InputError, match=f"the test set is a single {unit}, .*; the bootstrap needs at least two"):
-            exact_bootstrap_test(a, b, metric="mean", documents=documents, alternative="observed")
+            exact_bootstrap_test(a, b, metric="mean", document=documents, alternative="observed")
 
 
 def test_values_on_no_lattice():

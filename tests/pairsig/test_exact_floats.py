@@ -76,8 +76,8 @@ def test_wins_on_all_segments(n):
 
 @pytest.mark.parametrize("n", [45, 70, 400])
 @pytest.mark.parametrize("gain", [0.0, 1.0, 3.0, 7.0])
-@pytest.mark.parametrize("law", ["normal", "exponential", "one large", "heavy"])
-def test_bounds_contain_the_tail_of_whole_numbers(n, gain, law):
+@pytest.mark.parametrize("shape", ["normal", "exponential", "one large", "heavy"])
+def test_bounds_contain_the_tail_of_whole_numbers(n, gain, shape):
     """Whole numbers up to some thousand have a distribution that is known exactly."""
     rng = np.random.default_rng(n)
     sizes = {
@@ -85,7 +85,7 @@ def test_bounds_contain_the_tail_of_whole_numbers(n, gain, law):
         "exponential": rng.exponential(200, n) * rng.choice([-1, 1], n),
         "one large": np.append(rng.normal(0, 20, n - 1), 5000),
         "heavy": np.clip(rng.standard_cauchy(n) * 20, -5000, 5000),
-    }[law]
+    }[shape]
     a = np.rint(sizes + gain * np.sqrt(np.square(sizes).mean() / n)).astype(int)
     result = exact_test(a, np.zeros(n, dtype=int), alternative="observed")
     low, high = np.exp(log_bounds(a.astype(float), abs(a.sum()) - 0.5))
@@ -147,7 +147,7 @@ def test_documents_and_percentages():
     rng = np.random.default_rng(8)
     a, b = rng.random((2, 60))
     documents = np.arange(60) // 6
-    result = exact_test(a, b, documents=documents)
+    result = exact_test(a, b, document=documents)
     sums = [scores.reshape(10, 6).sum(axis=1) for scores in (a, b)]
     assert result.pvalue == pytest.approx(all_swaps(*sums, "two-sided"), rel=1e-12)
     assert exact_test(a[:11], b[:11], metric="rouge1_f").pvalue == pytest.approx(

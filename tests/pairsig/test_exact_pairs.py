@@ -146,7 +146,7 @@ def test_compare_is_the_test_of_two_systems(metric, unit):
             table = all_pairs.compare(data, name, metric=metric, unit=unit, **how(own_test))
             for row in table.itertuples():
                 a, b = (data.counts[data.systems.index(system)][:, columns] for system in (row.system_a, row.system_b))
-                one = test(a, b, metric=metric, documents=documents, **how(own_test))
+                one = test(a, b, metric=metric, document=documents, **how(own_test))
                 p = row.pvalue if own_test.two_sided else row.pvalue_one_sided
                 assert p == row.pvalue_low == row.pvalue_high == pytest.approx(one.pvalue, rel=1e-10, abs=1e-307)
                 assert (row.n_resamples, row.n_greater, row.n_equal, row.signature) == (0, 0, 0, one.signature)

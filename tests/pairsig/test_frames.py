@@ -118,7 +118,7 @@ def test_counts_documents_and_costs():
     result = compare(read(frame, system="s", item="i", document="d", metric="f1"), unit="document")
     counts = np.stack([matched, matched + 1, gold], axis=1)
     documents = [k // 3 for k in range(30)]
-    expected = pairsig.exact_test(counts[:30], counts[30:], metric="f1", documents=documents)
+    expected = pairsig.exact_test(counts[:30], counts[30:], metric="f1", document=documents)
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     cost = compare(read(frame, system="s", item="i", score="matched", lower_is_better=True))
     assert cost.better == ("x" if matched[:30].sum() < matched[30:].sum() else "y")

@@ -132,7 +132,7 @@ def test_what_is_not_passed_or_failed():
     ):
         assert not difference_interval(*values, metric=metric).passed_or_failed
     # Two segments each: a document is not passed or failed.
-    assert not difference_interval(mixed, ones, metric="mean", documents=np.arange(12) // 2).passed_or_failed
+    assert not difference_interval(mixed, ones, metric="mean", document=np.arange(12) // 2).passed_or_failed
 
 
 def test_passed_or_failed_without_a_difference():
@@ -147,7 +147,7 @@ def test_documents_are_the_units():
     a, b = simulate.statistics("f1", n_systems=2, n_segments=60, seed=8).counts
     documents = np.arange(60) // 4
     summed = [counts.reshape(15, 4, 3).sum(axis=1) for counts in (a, b)]
-    one, other = difference_interval(a, b, metric="f1", documents=documents), difference_interval(*summed, metric="f1")
+    one, other = difference_interval(a, b, metric="f1", document=documents), difference_interval(*summed, metric="f1")
     assert (one.low, one.high, one.n_units) == (other.low, other.high, 15)
     assert (one.unit, other.unit) == ("document", "segment")
 
@@ -175,7 +175,7 @@ def test_bad_input():
     with pytest.raises(InputError, match=r"mine without unit number 2 of 3 is not a finite number"):
         difference_interval(a, b, metric=ratio)
     with pytest.raises(InputError, match=r"mine without unit number 2 of 2 is not a finite number"):
-        difference_interval(a, b, metric=ratio, documents=["x", "y", "x"])
+        difference_interval(a, b, metric=ratio, document=["x", "y", "x"])
     with pytest.raises(InputError, match=r"mean without unit number \d of 3 is not a finite number"):
         difference_interval([1e308] * 3, [0.0, 1.0, 2.0], metric="mean")
     for level in (0.0, 1.0, math.nan):

@@ -111,7 +111,7 @@ def test_documents_are_the_units():
     a, b = data.counts
     summed = [counts.reshape(20, 6, -1).sum(axis=1) for counts in (a, b)]
     assert (
-        margin_test(a, b, 4.0, documents=data.documents, metric="accuracy").pvalue
+        margin_test(a, b, 4.0, document=data.documents, metric="accuracy").pvalue
         == margin_test(*summed, 4.0, metric="accuracy").pvalue
     )
 

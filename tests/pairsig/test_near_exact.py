@@ -211,7 +211,7 @@ def test_it_does_not_depend_on_batches_threads_or_parts():
 def test_documents_are_swapped_as_a_whole():
     data = simulate.statistics("bleu", n_systems=2, n_segments=240, document_size=20, document_effect=0.5, seed=4)
     pair = Pair.of(*data.counts, "bleu", data.documents)
-    result = randomization_test(*data.counts, metric="bleu", documents=data.documents)
+    result = randomization_test(*data.counts, metric="bleu", document=data.documents)
     assert pair.units.shape[1] == 12
     assert result.estimator == "near-exact"
     assert result.pvalue_low <= enumerated(pair, "two-sided") <= result.pvalue_high

@@ -83,7 +83,7 @@ def test_every_file_is_opened_with_its_encoding(tmp_path):
         (tmp_path / f"{name}.txt").write_text(lines * 6, encoding="utf-8")
     documents = "".join(f"Wörter\tSeite {number // 2}\n" for number in range(12))
     (tmp_path / "documents.tsv").write_text(documents, encoding="utf-8")
-    extracted = ["--reference", "ref.txt", "--metric", "bleu", "--documents", "documents.tsv"]
+    extracted = ["--reference", "ref.txt", "--metric", "bleu", "--document-file", "documents.tsv"]
     steps = [
         ["compare", "a.txt", "b.txt", *extracted, "--n-resamples", "200", "--unit", "document"],
         ["extract", "a.txt", *extracted, "--system", "a", "--output", "a.parquet"],

@@ -33,7 +33,14 @@ RESULTS = {
     "sequential_test": lambda: pairsig.sequential_test(OLD, NEW, max_resamples=200),
     "margin_test": lambda: pairsig.margin_test(OLD, NEW, 0.9),
     "difference_interval": lambda: pairsig.difference_interval(OLD, NEW),
+    "score_interval": lambda: pairsig.score_interval(OLD),
 }
+
+
+def test_every_kind_of_result_is_here():
+    """Public classes with `plot` are results, and those of the functions above are all of them."""
+    public = {value for value in (getattr(pairsig, name) for name in pairsig.__all__) if hasattr(value, "plot")}
+    assert {type(function()) for function in RESULTS.values()} == public
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -8,12 +8,13 @@ import pytest
 from scipy import stats
 
 from pairsig import cli
-from pairsig.stats.intervals import of_scores
+from pairsig.stats.intervals import of_scores, score_interval
 from pairsig.stats.paired import Pair
 
 
 def of(a, b, metric, documents=None):
-    return of_scores(Pair.of(a, b, metric, documents))
+    pair = Pair.of(a, b, metric, documents)
+    return of_scores(pair.units, pair.metric)
 
 
 @pytest.mark.parametrize("passed", [0, 1, 7, 30])
@@ -105,6 +106,31 @@ def test_overlapping_intervals_of_systems_that_differ_significantly(files, capsy
     assert "- the intervals of two scores may overlap" in out
 
 
+def test_the_sentence_has_the_scores_with_their_intervals(files, capsys):
+    assert cli.main(["compare", *files, "--score-intervals", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert cli.main(["compare", *files, "--score-intervals", "--format", "sentence"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("a is better than b by ")
+    scores = [f"{side} {row[f'score_{side}']:.3f} ({row[f'score_{side}_low']:.3f} to " for side in "ab"]
+    assert all(score in second for score in scores)
+
+
+def test_one_system_in_python():
+    """The same interval as beside another system, with what it is about."""
+    rng = np.random.default_rng(3)
+    a, b = f1_counts(rng, 50), f1_counts(rng, 50)
+    document = np.arange(50) // 5
+    for metric, first, second in (("f1", a, b), ("mean", a[:, 0] % 2, b[:, 0] % 2)):
+        for ids in (None, document):
+            (expected, _) = of(first, second, metric, ids)
+            interval = score_interval(first, metric=metric, document=ids)
+            assert (interval.low, interval.high) == pytest.approx(expected)
+            assert interval.low < interval.score < interval.high
+            assert (interval.unit, interval.n_units) == (("segment", 50) if ids is None else ("document", 10))
+    assert score_interval(a, metric="f1", confidence_level=0.5).low > score_interval(a, metric="f1").low
+
+
 def test_without_the_option_there_are_none(files, capsys):
     assert cli.main(["compare", *files, "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
@@ -115,7 +141,6 @@ def test_without_the_option_there_are_none(files, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--format", "sentence"], "found --score-intervals with --format sentence"),
         (["--training-sd", "0.1"], "--score-intervals does not apply to the test for several runs"),
     ],
 )

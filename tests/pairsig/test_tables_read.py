@@ -7,6 +7,7 @@ options. With `several`, the file is one of several, so that one system is enoug
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import fields, replace
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -21,6 +23,7 @@ import pairsig
 from pairsig import cli
 from pairsig.io.errors import FLAGS, InputError, Question
 from pairsig.readers import table
+from pairsig.readers.cells import Column
 from pairsig.readers.system_counts import SystemCounts
 from pairsig.readers.table import Roles, read
 
@@ -402,3 +405,80 @@ def test_counts_of_a_metric_under_another_name(tmp_path: Path) -> None:
     with pytest.raises(Question, match="no column 'matched', expected the counts of f1 in the columns") as caught:
         read(tmp_path / "t.csv", Roles(metric="f1"))
     assert caught.value.answers == ({"score": "f1", "metric": None},)
+
+
+LONG = pd.DataFrame(
+    [
+        {"id": item, "model": model, "metric": metric, "value": value}
+        for model, rows in {"A": [(1, "bleu", 5), (1, "chrf", 6), (2, "bleu", 3), (2, "chrf", 2)],
+                            "B": [(1, "bleu", 4), (1, "chrf", 7), (2, "bleu", 1), (2, "chrf", 9)]}.items()
+        for item, metric, value in rows
+    ]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])
+def test_several_metrics_per_item_are_converted_as_the_question_shows(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "jsonl":
+        LONG.to_json(path, orient="records", lines=True)
+    else:
+        LONG.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
+    convert_as_shown(path)
+    a, b = read(tmp_path / "t-table.csv", Roles(score="bleu,chrf"))
+    assert (means(a), means(b)) == ([4, 4], [2.5, 8])
+
+
+def convert_as_shown(path: Path, roles: Roles | None = None) -> None:
+    """Run the lines of pandas in the message about a file."""
+    with pytest.raises(Question) as caught:
+        read(path, roles)
+    lines = [line.strip() for line in caught.value.text.split("\n") if line.startswith("    ")]
+    assert lines[0] == "import pandas as pd"
+    exec("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"), [(["1,200", "900", "1,000"], [1200, 900, 1000]), (["0,5", "1,250", "2"], [0.5, 1.25, 2])]
+)
+def test_commas_in_numbers_are_converted_as_the_question_shows(
+    cells: list[str], numbers: list[float], tmp_path: Path
+) -> None:
+    """They separate thousands if all have three digits after them, and no zero before them."""
+    (tmp_path / "t.csv").write_text("id,a,b\n" + "".join(f'{row},"{cell}",1\n' for row, cell in enumerate(cells)))
+    convert_as_shown(tmp_path / "t.csv", Roles(systems="a,b"))
+    assert pd.read_csv(tmp_path / "t-table.csv")["a"].tolist() == numbers
+
+
+def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+    """Line ends in quotation marks count, and so do blank lines of JSON Lines and the names in a workbook."""
+    rows = [{"id": "q\n1", "a": 0, "b": 1}, {"id": "q2", "a": "x", "b": 1}]
+    (tmp_path / "t.csv").write_text('id,a,b\n"q\n1",0,1\nq2,x,1\n')
+    (tmp_path / "t.jsonl").write_text("\n  \n".join(map(json.dumps, rows)))
+    pd.DataFrame(rows).to_excel(tmp_path / "t.xlsx", index=False)
+    for name, where in (("t.csv", "line 4"), ("t.jsonl", "line 3"), ("t.xlsx", "row 3")):
+        with pytest.raises(Question, match=f"{name}, {where}: found 'x' among the scores"):
+            read(tmp_path / name, Roles(systems="a,b"))
+
+
+def test_numbers_with_units_are_numbers_that_cannot_be_read() -> None:
+    """Blanks around them do not matter; words and dates are text."""
+    kinds = {
+        "mixed": [[" 5ms ", "6 ms"], ["0.5±0.1", "0.4 [0.3, 0.5]"]],
+        "text": [["a", "b"], ["2024-01-01", "2024-01-02"]],
+        "numbers": [[1, None]],
+        "empty": [[None, None]],
+    }
+    for kind, cells in [(kind, cells) for kind, columns in kinds.items() for cells in columns]:
+        assert Column(pd.Series(cells)).kind == kind
+
+
+def test_empty_rows_at_the_end_of_a_workbook_are_no_items(tmp_path: Path) -> None:
+    """A format is enough for a row to be in the file."""
+    book = openpyxl.Workbook()
+    for row in (["id", "a", "b"], [1, 0, 1], [2, 1, 1]):
+        book.active.append(row)
+    for row in (4, 5):
+        book.active.cell(row=row, column=2).number_format = "0.00"
+    book.save(tmp_path / "t.xlsx")
+    assert [len(part.segments) for part in read(tmp_path / "t.xlsx", Roles(systems="a,b"))] == [2, 2]

@@ -106,7 +106,7 @@ def compare_with_one(
             pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
             interval = intervals.signed(pair)
             only_a, only_b = intervals.right_alone(pair) or (None, None)
-            of_scores = intervals.of_scores(pair) if score_intervals else [(math.nan, math.nan)] * 2
+            of_scores = intervals.of_scores(pair.units, metric) if score_intervals else [(math.nan, math.nan)] * 2
             about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
             found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:

@@ -496,7 +496,7 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     if (documents == "").all():
         raise InputError(
             "found no documents for the unit document, expected one for every segment (column `document`, document=, "
-            "--documents)"
+            "--document-file)"
         )
     if (documents == "").any():
         position = int(np.argmax(documents == ""))

@@ -54,21 +54,20 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-def open_text(path: AnyPath, *, windows: bool = False) -> TextIO:
+def open_text(path: AnyPath) -> TextIO:
     r"""The text of a file, in memory; the file may be plain, `.gz`, `.xz`, or a member of an archive.
 
     The text must be UTF-8; a byte order mark is dropped. Lines end only at "\n", and no line end is
     translated, since corpora contain U+2028, form feeds and lone carriage returns inside segments.
-
-    With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it;
-    the `encoding` of the result says which.
     """
-    data, encoding = checked_text(path, content(path), windows=windows)
-    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="\n")
+    return io.TextIOWrapper(io.BytesIO(checked_text(path, content(path))[0]), encoding="utf-8", newline="\n")
 
 
 def checked_text(path: AnyPath, data: bytes, *, windows: bool = False) -> tuple[bytes, str]:
-    """The bytes of a text without a byte order mark, and its encoding; see `open_text`. `path` is named in errors."""
+    """The bytes of a text without a byte order mark, and its encoding; see `open_text`. `path` is named in errors.
+
+    With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it.
+    """
     data = data.removeprefix(BOM_UTF8)
     encoding = "cp1252" if windows and _is_windows_1252(data) else "utf-8"
     if encoding == "utf-8":

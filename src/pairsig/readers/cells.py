@@ -83,21 +83,31 @@ _EXPRESSIONS = {
 _OF_TABLES = {
     ".json": "pd.read_json({path})", ".jsonl": "pd.read_json({path}, lines=True)", ".xlsx": "pd.read_excel({path})",
     ".ndjson": "pd.read_json({path}, lines=True)", ".parquet": "pd.read_parquet({path})",
+    ".tsv": r'pd.read_csv({path}, sep="\t")',
 }  # fmt: skip
-"""How pandas reads those that it does read, without text with separators."""
+"""How pandas reads those that it does read, other than `.csv`."""
+
+
+def in_pandas(path: str) -> str:
+    """The expression with which pandas reads a table that `load` reads."""
+    return _OF_TABLES.get(_suffix(path), "pd.read_csv({path})")
+
+
+def _conversion(path: str, expression: str, *lines: str) -> str:
+    """Lines of pandas that read a file, and write a table beside it."""
+    target = json.dumps(str(Path(path).with_name(f"{Path(path).stem}-table.csv")), ensure_ascii=False)
+    frame = f"frame = {expression.replace('{path}', json.dumps(path, ensure_ascii=False))}"
+    *others, last = lines or ("frame",)
+    return "\n    ".join([":", "import pandas as pd", frame, *others, f"{last}.to_csv({target}, index=False)"])
 
 
 def unknown(path: str, found: str, expression: str = "") -> Question:
     """The error for a file that is not read, with three lines of pandas that convert it."""
     expression = expression or _EXPRESSIONS.get(_suffix(path), r'pd.read_csv({path}, sep=r"\s+")')
-    target = json.dumps(str(Path(path).with_name(f"{Path(path).stem}-table.csv")), ensure_ascii=False)
     return Question(
         f"{path}: found {found}, expected a table with one row per item (.csv, .tsv, .json, .jsonl, .parquet, .xlsx; "
         "--sep names another separator), one score per line, a log or counts (--reader), or outputs with --reference "
-        "FILE; pandas converts other tables:\n"
-        "    import pandas as pd\n"
-        f"    frame = {expression.replace('{path}', json.dumps(path, ensure_ascii=False))}\n"
-        f"    frame.to_csv({target}, index=False)"
+        f"FILE; pandas converts other tables{_conversion(path, expression)}"
     )
 
 
@@ -113,17 +123,14 @@ def converted_winners(path: str, winner: str, first: str, systems: Sequence[str]
     The column `winner` has the value `first` where the system in the first of two columns has won.
     """
     one, other = (json.dumps(name, ensure_ascii=False) for name in systems)
-    column = json.dumps(winner, ensure_ascii=False)
-    expression = _OF_TABLES.get(_suffix(path), "pd.read_csv({path})")
-    target = json.dumps(str(Path(path).with_name(f"{Path(path).stem}-table.csv")), ensure_ascii=False)
+    lines = (
+        f"won = frame.pop({json.dumps(winner, ensure_ascii=False)}) == {first}",
+        f"rows = [frame.assign(system=frame[{one}], won=won), frame.assign(system=frame[{other}], won=~won)]",
+        "pd.concat(rows)",
+    )
     return (
         f"; if {named(winner)} says which of two systems won, and {first} means {named(systems[0])}, pandas writes one "
-        "row per system:\n"
-        "    import pandas as pd\n"
-        f"    frame = {expression.replace('{path}', json.dumps(path, ensure_ascii=False))}\n"
-        f"    won = frame.pop({column}) == {first}\n"
-        f"    rows = [frame.assign(system=frame[{one}], won=won), frame.assign(system=frame[{other}], won=~won)]\n"
-        f"    pd.concat(rows).to_csv({target}, index=False)"
+        f"row per system{_conversion(path, in_pandas(path), *lines)}"
     )
 
 

@@ -634,23 +634,23 @@ def _labelled(
 
 def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
     """Names of the method of every system in logs; files with the same entry in `methods` are runs of it."""
-    own: dict[tuple[str, str], Mapping[str, str]] = {}
+    settings_of: dict[tuple[str, str], Mapping[str, str]] = {}
     methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
-            others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
+            others = [name for name, other in settings_of if other == method and name != part.system and len(files) > 1]
             if others:
                 raise InputError(
                     f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
                 )
-            own.setdefault((part.system, method), part.settings)
+            settings_of.setdefault((part.system, method), part.settings)
     called = {}
-    for system, method in own:
-        namesakes = [settings for (name, _), settings in own.items() if name == system]
+    for system, method in settings_of:
+        namesakes = [settings for (name, _), settings in settings_of.items() if name == system]
         keys = dict.fromkeys(key for settings in namesakes for key in settings)
         differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
-        mine = own[system, method]
-        description = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
+        own_settings = settings_of[system, method]
+        description = ", ".join(f"{key}={own_settings[key]}" for key in differing if own_settings.get(key))
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
     called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}

@@ -49,10 +49,10 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
     for name, pattern in _IDS.items():
         matches = _have_ids(filled, reference, pattern)
         kinds.append((f"utterance ids ({name})", matches, [{"reader": name.lower()}]))
-    for found, matches, answers in kinds:
+    for kind, matches, answers in kinds:
         if matches and sum(matches) >= _MOST * len(filled):
             raise Question(
-                f"{path}: found {found} in {sum(matches):,} of {len(filled):,} lines, expected plain text, of which "
+                f"{path}: found {kind} in {sum(matches):,} of {len(filled):,} lines, expected plain text, of which "
                 "every character would count",
                 [*answers, {"text-as-is": True}],
             )
@@ -96,10 +96,10 @@ def _are_cells(lines: Sequence[str]) -> list[bool]:
 def _have_ids(lines: Sequence[str], reference: Sequence[str], pattern: re.Pattern[str]) -> list[bool]:
     """Whether each line has an id (a word with a digit) that a line of the reference has in the same place."""
     known = {match[1] for line in reference if (match := pattern.fullmatch(line.strip())) and _is_id(match[1])}
-    found = [match[1] if (match := pattern.fullmatch(line)) else "" for line in lines]
-    if len(found) < _FEW or len(set(found)) < len(found):  # ids are different, first words of sentences hardly ever
+    ids = [match[1] if (match := pattern.fullmatch(line)) else "" for line in lines]
+    if len(ids) < _FEW or len(set(ids)) < len(ids):  # ids are different, first words of sentences hardly ever
         return []
-    return [name in known for name in found]
+    return [name in known for name in ids]
 
 
 def _is_id(word: str) -> bool:

@@ -35,6 +35,7 @@ from pairsig.readers.cells import (
     Column,
     as_label,
     converted_winners,
+    in_pandas,
     load,
     nested,
     unknown,
@@ -363,7 +364,7 @@ class Reading:
         if self.source != FRAME and (of_metrics := [name for name in differing if name.lower() == "metric"]):
             values = [name for name in self.columns if name not in (*self.keys, *self.free)]
             pivot = f"index={self.keys}, columns={of_metrics[0]!r}, values={values[0]!r}"
-            expression = f"pd.read_csv({{path}}).pivot({pivot}).reset_index()"
+            expression = f"{in_pandas(self.source)}.pivot({pivot}).reset_index()"
             raise unknown(self.source, f"several metrics per item in column {named(of_metrics[0])}", expression)
         differ = f"they differ in {listed(differing)}" if differing else "all their cells are equal"
         lines = listed(str(self.cells.lines[row]) for row in same.tolist()[:FEW])
@@ -849,7 +850,7 @@ class Reading:
             return names[0]
         if not self.columns_of["item"] and self.keys and self.codes(self.keys)[1] == self.n_rows and len(names) > FEW:
             index = json.dumps(self.keys[0], ensure_ascii=False)
-            expression = f"pd.read_csv({{path}}, index_col={index}).T.rename_axis('item').reset_index()"
+            expression = f"{in_pandas(self.source)}.set_index({index}).T.rename_axis('item').reset_index()"
             raise unknown(self.source, f"one row per system and {len(names)} columns of numbers", expression)
         if self.n_rows == len(names) == 2 and len(self.columns) < FEW:
             values = np.stack([self.columns[name].numbers[0] for name in names], axis=1)

@@ -60,7 +60,8 @@ def align(
         by_task.setdefault(part.task, []).append(row)
     if how.get("documents"):
         raise InputError(
-            f"found --documents for the tasks {listed(by_task)}, expected one task; choose it with --option task=NAME"
+            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --option "
+            "task=NAME"
         )
     order = list(dict.fromkeys(methods))
     common = {
@@ -155,18 +156,18 @@ def pooled(group: TaskGroup, members: Sequence[Statistics], *, over_items: bool)
     (column,) = metric.columns
     parts = [
         replace(
-            own,
+            data,
             dataset=task,
             columns=(column,),
-            counts=own.counts[:, :, [own.columns.index(column)]],
+            counts=data.counts[:, :, [data.columns.index(column)]],
         )
-        for task, own in zip(group.tasks, members, strict=True)
+        for task, data in zip(group.tasks, members, strict=True)
     ]
     whole = pool(parts, dataset=group.name)
-    kept = [part.provenance["missing"].split(":") for part in parts if "missing" in part.provenance]
+    missing = [part.provenance["missing"].split(":") for part in parts if "missing" in part.provenance]
     provenance = {"design": parts[0].provenance.get("design", "")}
-    if kept:
-        provenance["missing"] = f"{kept[0][0]}:{sum(int(number) for _, number in kept)}"
+    if missing:
+        provenance["missing"] = f"{missing[0][0]}:{sum(int(number) for _, number in missing)}"
     whole = replace(whole, provenance={key: value for key, value in provenance.items() if value})
     name = f"{group.name}/{metric.name}"
     if over_items:

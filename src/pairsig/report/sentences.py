@@ -115,6 +115,7 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
         yield _of_pair(row, row["system_a"], row["system_b"], decisive(chosen)[0], about)
     else:
         yield _of_several(chosen)
+    yield from _of_scores(chosen)
     for row in (row for row in rows if row["margin"] is not None):
         margin, p = _points(row, f"{row['margin']:g}"), row["pvalue_holm"]
         shown = "are" if p < ALPHA else "could not be shown to be"
@@ -122,6 +123,22 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
         yield (
             f"{row['system_a']} and {row['system_b']} {shown} equally good up to {margin} "
             f"(two one-sided tests, p = {row['pvalue']:.3g}{adjusted}, {_size(row)})."
+        )
+
+
+def _of_scores(rows: Sequence[Row]) -> Iterator[str]:
+    """One sentence with the scores of all systems and their intervals, if these were asked for."""
+    sides = [(row, side) for row in rows for side in "ab"]
+    shown = {
+        row[f"system_{side}"]: f"{row[f'system_{side}']} {_decimals(row, row[f'score_{side}'])} "
+        f"({' to '.join(_decimals(row, row[f'score_{side}_{end}']) for end in ('low', 'high'))})"
+        for row, side in sides
+        if row[f"score_{side}_low"] is not None
+    }
+    if shown:
+        yield (
+            f"The scores and their 95 % intervals are {_and([*shown.values()])}; such intervals may overlap although "
+            "systems differ significantly."
         )
 
 

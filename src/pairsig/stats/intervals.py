@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 ENOUGH = 10
 """If the systems differ on fewer units than this, the studentized interval is too narrow."""
+
+
+_REMEMBERED = 2**24
+"""Scores without a unit that are kept, 128 MiB, while the intervals of many pairs are computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +100,7 @@ def difference_interval(
     *,
     metric: str | Metric | None = None,
     confidence_level: float = 0.95,
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
 ) -> Interval:
     """Confidence interval of score(a) − score(b) on the population that the test set was drawn from.
 
@@ -104,7 +110,7 @@ def difference_interval(
         See `exact_test`.
     confidence_level
         Share of test sets whose interval contains the true difference.
-    documents
+    document
         One id per segment: documents are the units instead of segments, for segments that are not independent.
 
     Returns
@@ -145,7 +151,99 @@ def difference_interval(
     >>> round(interval.low, 2), round(interval.high, 2)
     (-7.74, 4.51)
     """
-    return signed(Pair.of(a, b, metric, documents), confidence_level)
+    return signed(Pair.of(a, b, metric, document), confidence_level)
+
+
+@dataclass(frozen=True)
+class ScoreInterval(OneRow):
+    """Confidence interval of the score of one system.
+
+    Attributes
+    ----------
+    metric, score
+        Name of the metric, and the score on the test set.
+    low, high
+        Ends of the interval, in points; nan if there is none: for a single unit, or for equal scores on all units.
+    confidence_level
+        As specified.
+    unit, n_units
+        Unit of sampling, and number of units.
+
+    See Also
+    --------
+    score_interval : Returns this.
+
+    Examples
+    --------
+    >>> interval = score_interval([1] * 9 + [0] * 3)
+    >>> interval.score, round(interval.low, 2), round(interval.high, 2)
+    (0.75, 0.47, 0.91)
+    """
+
+    metric: str
+    score: float
+    low: float
+    high: float
+    confidence_level: float
+    unit: Unit
+    n_units: int
+
+    def _figure(self) -> Figure:
+        from pairsig.io import pictures
+
+        label = f"{self.metric}, {100 * self.confidence_level:g} % interval, {self.n_units:,} {self.unit}s"
+        return pictures.intervals([("", self.score, self.low, self.high)], label)
+
+
+def score_interval(
+    scores: ArrayLike,
+    *,
+    metric: str | Metric | None = None,
+    confidence_level: float = 0.95,
+    document: ArrayLike | None = None,
+) -> ScoreInterval:
+    """Confidence interval of the score of one system on the population that the test set was drawn from.
+
+    Parameters
+    ----------
+    scores
+        Scores per item, (segments,), which are averaged; or counts, (segments × columns of the metric).
+    metric
+        See `exact_test`.
+    confidence_level
+        Share of test sets whose interval contains the true score.
+    document
+        One id per segment: documents are the units instead of segments.
+
+    Returns
+    -------
+    ScoreInterval
+
+    Raises
+    ------
+    InputError
+        If the score without some unit is not a finite number.
+
+    See Also
+    --------
+    difference_interval : Shows whether two systems differ. The intervals of their scores may overlap although they do.
+
+    Notes
+    -----
+    Pass/fail units get the interval of Wilson (1927), (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), where p is
+    the share of passed units. All others get that of the jackknife, as in `difference_interval`.
+
+    Examples
+    --------
+    >>> interval = score_interval([3, 4, 2, 5, 4, 4])
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (2.56, 4.77)
+    """
+    pair = Pair.of(scores, scores, metric, document)
+    units = pair.units[:1]
+    ((low, high),) = of_scores(units, pair.metric, confidence_level)
+    score = float(pair.scorer.scores[0])
+    return ScoreInterval(pair.metric.name, score, low, high, confidence_level, pair.unit, units.shape[1])
 
 
 def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
@@ -178,25 +276,53 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
 
 def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
     """The interval of score(a) − score(b) for two systems that are prepared: `difference_interval`."""
-    items = Items.of(pair.units, pair.metric)
+    return of_pairs(pair.units, pair.metric, pair.unit)(0, 1, confidence_level)
+
+
+def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., Interval]:
+    """The function from two systems (and a confidence level) to the interval of the difference of their scores.
+
+    `units` are counts (systems × units × columns). What the intervals need of one system is computed once.
+    """
+    items = Items.of(units, metric)
     if items is not None:
-        return items.interval(0, 1, pair.unit, confidence_level)
-    check_level(confidence_level, "confidence level")
-    units = pair.units.astype(np.float64)
-    n_different = int((units[0] != units[1]).any(axis=1).sum())
-    low, high = math.nan, math.nan
-    if n_different and units.shape[1] > 1:
-        low, high = studentized(units, pair.metric, confidence_level)
-    found = Interval(
-        low=float(low),
-        high=float(high),
-        confidence_level=confidence_level,
-        unit=pair.unit,
-        n_units=units.shape[1],
-        n_different=n_different,
-        passed_or_failed=False,
-    )
-    return found if pair.metric.higher_is_better else found.turned
+        return partial(items.interval, unit=unit)
+    n_units = units.shape[1]
+    passes = passing(units)
+
+    def score_and_left_out(system: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return _score_and_left_out(units[system].astype(np.float64), metric)
+
+    remembered = lru_cache(maxsize=max(2, _REMEMBERED // n_units))(score_and_left_out)
+
+    def interval(a: int, b: int, confidence_level: float = 0.95) -> Interval:
+        of_two = Items.of(units[[a, b]], metric) if passes[a] and passes[b] else None
+        if of_two is not None:
+            return of_two.interval(0, 1, confidence_level, unit)
+        check_level(confidence_level, "confidence level")
+        n_different = int((units[a] != units[b]).any(axis=1).sum())
+        low, high = math.nan, math.nan
+        if n_different and n_units > 1:
+            score, left_out = (np.stack(of_both) for of_both in zip(remembered(a), remembered(b), strict=True))
+            low, high = (float(end) for end in _ends(*_jackknifed(score, left_out, metric), confidence_level))
+        found = Interval(
+            low=low,
+            high=high,
+            confidence_level=confidence_level,
+            unit=unit,
+            n_units=n_units,
+            n_different=n_different,
+            passed_or_failed=False,
+        )
+        return found if metric.higher_is_better else found.turned
+
+    return interval
+
+
+def passing(units: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which systems may be passed or failed on every unit, (systems,): a quick look at counts."""
+    values = units[..., 0]
+    return np.asarray(((values == 0) | (values == 1) | (values == 100)).all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -234,7 +360,7 @@ class Items:
         first, second = int(self.only[a, b]), int(self.only[b, a])
         return (first, second) if self.higher_is_better else (second, first)
 
-    def interval(self, a: int, b: int, unit: Unit, confidence_level: float = 0.95) -> Interval:
+    def interval(self, a: int, b: int, confidence_level: float = 0.95, unit: Unit = "segment") -> Interval:
         """The interval of Bonett and Price of score(a) − score(b)."""
         check_level(confidence_level, "confidence level")
         r, s, n = int(self.only[a, b]), int(self.only[b, a]), self.n_units
@@ -257,9 +383,12 @@ def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: fl
 
     The counts of two systems by unit are (..., 2, units, columns): one interval for each of the leading axes.
     """
+    return _ends(*jackknifed(units, metric), confidence_level)
+
+
+def _ends(gain: Any, error: Any, degrees: Any, confidence_level: float) -> tuple[Any, Any]:
     from scipy.special import stdtrit  # scipy.stats would cost a second to import
 
-    gain, error, degrees = jackknifed(units, metric)
     reach = stdtrit(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
     return gain - reach, gain + reach
 
@@ -270,12 +399,23 @@ def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, An
     `difference_interval` has the formulas; the counts are those of `studentized`. The error is exactly 0 where all
     units differ by the same amount, whatever the last digits of their scores.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # checked by `_error`
+    return _jackknifed(*_score_and_left_out(units, metric), metric)
+
+
+def _score_and_left_out(units: NDArray[np.float64], metric: Metric) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The score of counts (..., n, columns), (..., 1), and those without each unit, (..., n)."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # checked by `_error`
         totals = units.sum(axis=-2, keepdims=True)
-        gain = _gain(totals, metric)[..., 0]
-        scores = metric.score(totals - units)
-        without = _difference(scores, metric)
-    return gain, *_error(without, np.abs(scores).max(axis=(-2, -1)), metric)
+        return metric.score(totals), metric.score(totals - units)
+
+
+def _jackknifed(
+    score: NDArray[np.float64], left_out: NDArray[np.float64], metric: Metric
+) -> tuple[NDArray[np.float64], Any, Any]:
+    """`jackknifed`, from what `_score_and_left_out` returns for both systems."""
+    with np.errstate(invalid="ignore"):
+        without = _difference(left_out, metric)
+        return _difference(score, metric)[..., 0], *_error(without, np.abs(left_out).max(axis=(-2, -1)), metric)
 
 
 def _error(without: NDArray[np.float64], largest_score: Any, metric: Metric) -> tuple[Any, Any]:
@@ -295,28 +435,25 @@ def _error(without: NDArray[np.float64], largest_score: Any, metric: Metric) -> 
     return largest * np.sqrt(variance), degrees_of_freedom(squares)
 
 
-def of_scores(pair: Pair, confidence_level: float = 0.95) -> list[tuple[float, float]]:
-    """The interval of the score of each of two systems; nan where there is none, as for a single unit.
+def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.95) -> list[tuple[float, float]]:
+    """The interval of the score of each system; nan where there is none, as for a single unit; see `score_interval`.
 
-    Pass/fail units get the interval of Wilson (1927), (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), where p is
-    the share of passed units. All others get that of the jackknife, as `difference_interval` does for the difference.
+    `units` are counts (systems × units × columns).
     """
     from scipy.special import ndtri, stdtrit
 
     check_level(confidence_level, "confidence level")
-    units, metric = pair.units.astype(np.float64), pair.metric
     n, passed = units.shape[1], passed_or_failed(units, metric)
-    scores = metric.score(units.sum(axis=1))
+    score, left_out = _score_and_left_out(units.astype(np.float64), metric)
+    scores = score[:, 0]
     if passed is not None:
         z, p = float(ndtri((1 + confidence_level) / 2)), scores / passed
         middle, reach = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
         low, high = (passed * (middle + sign * reach) / (1 + z**2 / n) for sign in (-1, 1))
     elif n == 1:
-        low = high = np.full(2, np.nan)
+        low = high = np.full(len(units), np.nan)
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # checked by `_error`
-            without = metric.score(units.sum(axis=1, keepdims=True) - units)
-        error, degrees = _error(without, np.abs(without).max(axis=-1), metric)
+        error, degrees = _error(left_out, np.abs(left_out).max(axis=-1), metric)
         reach = stdtrit(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
         low, high = scores - reach, scores + reach
     return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -330,12 +467,6 @@ def degrees_of_freedom(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     np.divide((squares**2).mean(axis=-1), mean**2, out=kurtosis, where=mean**2 >= np.finfo(float).tiny)
     degrees: NDArray[np.float64] = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
     return degrees
-
-
-def _gain(totals: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
-    """By how much the first system is better, on totals (..., 2, n, columns)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _difference(metric.score(totals), metric)
 
 
 def _difference(scores: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:

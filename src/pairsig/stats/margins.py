@@ -72,7 +72,7 @@ def margin_test(
     claim: str = "equivalence",
     *,
     metric: str | Metric | None = None,
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
 ) -> MarginResult:
     """Test whether two systems are equally good up to a margin, or one is not worse than the other by it.
 
@@ -85,7 +85,7 @@ def margin_test(
         before the systems are scored.
     claim
         "equivalence", "a-not-worse" or "b-not-worse".
-    documents
+    document
         One id per segment: documents are the units instead of segments.
 
     Returns
@@ -128,7 +128,7 @@ def margin_test(
     >>> round(margin_test(a, b, 0.05).pvalue, 4)
     0.0066
     """
-    return against(Pair.of(a, b, metric, documents), margin, claim)
+    return against(Pair.of(a, b, metric, document), margin, claim)
 
 
 def against(pair: Pair, margin: float, claim: str) -> MarginResult:

@@ -69,7 +69,7 @@ def bootstrap_test(
     alternative: str = "two-sided",
     n_resamples: int = 1_000_000,
     rng: Seed = 2012,
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
     threads: int | None = None,
     batch: int | None = None,
 ) -> TestResult:
@@ -90,7 +90,7 @@ def bootstrap_test(
     rng
         An integer, the seed, or anything else that `numpy.random.default_rng` takes, from which a seed is drawn. The
         same seed gives the same counts for any batch size, number of threads or machine.
-    documents
+    document
         One id per segment: whole documents are drawn, for segments that are not independent.
     threads, batch
         Worker threads (default: all cores) and resamples per batch. They only change time and memory.
@@ -134,7 +134,7 @@ def bootstrap_test(
     """
     test = find("bootstrap", method, alternative)
     resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
-    return resampled(Pair.of(a, b, metric, documents), test, resampling)
+    return resampled(Pair.of(a, b, metric, document), test, resampling)
 
 
 def randomization_test(
@@ -146,7 +146,7 @@ def randomization_test(
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
     rng: Seed = 2012,
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
     threads: int | None = None,
     batch: int | None = None,
     estimator: Estimator = "near-exact",
@@ -158,7 +158,7 @@ def randomization_test(
 
     Parameters
     ----------
-    a, b, metric, alternative, documents
+    a, b, metric, alternative, document
         See `exact_test`.
     method
         "studentized" divides each difference by its standard error; see the notes.
@@ -208,8 +208,8 @@ def randomization_test(
     if test.statistic:
         from pairsig.stats.studentized import studentized  # which needs this module
 
-        return studentized(Pair.of(a, b, metric, documents), test, resampling)
-    return resampled(Pair.of(a, b, metric, documents), test, resampling)
+        return studentized(Pair.of(a, b, metric, document), test, resampling)
+    return resampled(Pair.of(a, b, metric, document), test, resampling)
 
 
 def resampled(pair: Pair, test: Test, resampling: Resampling, progress: Progress | None = None) -> TestResult:

@@ -70,7 +70,7 @@ def sequential_test(
     confidence_level: float = 0.99,
     max_resamples: int = 1_000_000,
     rng: Seed = 2012,
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
     threads: int | None = None,
     batch: int | None = None,
 ) -> SequentialResult:
@@ -78,7 +78,7 @@ def sequential_test(
 
     Parameters
     ----------
-    a, b, metric, alternative, rng, documents, threads, batch
+    a, b, metric, alternative, rng, document, threads, batch
         See `bootstrap_test`.
     test, method
         "randomization", or "bootstrap" with a method, see `bootstrap_test`.
@@ -116,7 +116,7 @@ def sequential_test(
         raise InputError(
             f"the {test} test draws nothing and cannot stop early, expected {' or '.join(names(exact=False))}"
         )
-    return stopped(Pair.of(a, b, metric, documents), chosen, drawn, alpha, confidence_level)
+    return stopped(Pair.of(a, b, metric, document), chosen, drawn, alpha, confidence_level)
 
 
 def stopped(

@@ -25,6 +25,7 @@ from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import ACCURACY, gradient
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
+from pairsig.stats.exact import shares_denominators
 from pairsig.stats.paired import Pair
 from pairsig.stats.resampling import TestResult, counted
 from pairsig.stats.results import ConfidenceInterval
@@ -129,10 +130,10 @@ def warning(pair: Pair, test: Test) -> str:
     """A warning if a test of swaps is likely to find a difference between equal scores; else ""."""
     if test.draw != "swap" or test.statistic or pair.n_different < _ENOUGH:
         return ""
+    if shares_denominators(pair.units, pair.metric):
+        return ""  # then it is the studentized test
     data = _Data.of(pair)
     a, b = data.values
-    if pair.scorer.fractions is not None and (a[:, 1] == b[:, 1]).all():
-        return ""  # with the same denominators, it is the studentized test
     # To first order in the swaps, a shuffled difference is Σ ± wᵢ, with the gradient at the mean of both totals.
     (w,) = data._slopes((a + b).sum(axis=0)[None] / 2, data.largest[0]) @ (a - b).T
     error = data.observed[2]

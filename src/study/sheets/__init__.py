@@ -204,7 +204,7 @@ class _Plan:
         row = self.sheets.datasets.named[dataset]
         reference = self._paths(row, row.reference) or (synthetic.segments(dataset, "reference.txt"),)
         options = {
-            "--documents": synthetic.segments(dataset, "documents.tsv"),
+            "--document-file": synthetic.segments(dataset, "documents.tsv"),
             "--group": self.made.predictions[dataset, system].base_model,
             "--kind": "synthetic",
             "--reader": row.reader,
@@ -246,7 +246,7 @@ class _Plan:
         (output,) = self._paths(dataset, [row.output])
         options = {
             "--reader": dataset.reader,
-            "--documents": "".join(self._paths(dataset, filter(None, [dataset.documents]))),
+            "--document-file": "".join(self._paths(dataset, filter(None, [dataset.documents]))),
             "--group": row.group,
             "--kind": row.kind,
         }
@@ -381,7 +381,7 @@ def _scored(
     dataset: DatasetRow, output: str, reference: tuple[str, ...], options: Mapping[str, str], *others: str
 ) -> System:
     """Describe how an output is counted, with the options of its dataset."""
-    read = (path.split("!")[0] for path in (output, *reference, options["--documents"]) if path)
+    read = (path.split("!")[0] for path in (output, *reference, options["--document-file"]) if path)
     return System(
         output=output,
         reference=reference,

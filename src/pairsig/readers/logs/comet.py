@@ -40,17 +40,17 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     """
     source = fspath(path)
     if re.match(_PRINTED, Beginning(path).text):
-        found = _printed(source)
+        items_of = _printed(source)
     else:
         document = field_of(read_json(source), [], source, dict)
         by_path = dict(_compared(document, source) if "translations" in document else _scored(document, source))
         stems = [Path(name).stem for name in by_path]
         names = stems if len(set(stems)) == len(stems) else list(by_path)
-        found = dict(zip(names, by_path.values(), strict=True))
-    if not found:
+        items_of = dict(zip(names, by_path.values(), strict=True))
+    if not items_of:
         raise InputError(f"{source}: found no system, expected at least one")
-    chosen = picked(found, systems, source, "system")
-    return tuple(part for name in chosen for part in counted(source, name, found[name]))
+    chosen = picked(items_of, systems, source, "system")
+    return tuple(part for name in chosen for part in counted(source, name, items_of[name]))
 
 
 def _printed(source: str) -> dict[str, list[Item]]:

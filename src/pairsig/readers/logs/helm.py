@@ -88,18 +88,18 @@ def read(
         raise InputError(f"{source}: found no {FILE} in the folder, expected at least one")
     models: dict[str, dict[str, tuple[SystemCounts, ...]]] = {}
     members: dict[tuple[str, str], list[str]] = {}
-    for one in paths:
-        spec = _Spec(one, model)
+    for file in paths:
+        spec = _Spec(file, model)
         of_model = models.setdefault(spec.model, {})
         if spec.run in of_model:
             raise InputError(
                 f"{source}: found the run {named(spec.run)} of {named(spec.model)} in {of_model[spec.run][0].source} "
-                f"and in {one}, expected it once"
+                f"and in {file}, expected it once"
             )
         notes: list[str] = []
-        used, instances = _items(one, stat, split, notes, _contents(one) if verify else {})
+        used, instances = _items(file, stat, split, notes, _contents(file) if verify else {})
         of_model[spec.run] = counted(
-            str(one),
+            str(file),
             spec.model,
             instances,
             lower_is_better=names_of(lower_is_better),
@@ -112,11 +112,11 @@ def read(
         for group in spec.groups:
             members.setdefault((spec.model, group), []).append(spec.run)
     for (name, group), runs in members.items():
-        own = models[name]
-        metrics = [metric.name for metric in shared([own[run][0] for run in runs])] if len(runs) > 1 else []
+        parts_of_run = models[name]
+        metrics = [metric.name for metric in shared([parts_of_run[run][0] for run in runs])] if len(runs) > 1 else []
         more = tuple(TaskGroup(group, metric, tuple(runs), frozenset(["tasks"])) for metric in metrics)
-        own[runs[0]] = tuple(replace(part, groups=part.groups + more) for part in own[runs[0]])
-    return tuple(part for own in models.values() for parts in own.values() for part in parts)
+        parts_of_run[runs[0]] = tuple(replace(part, groups=part.groups + more) for part in parts_of_run[runs[0]])
+    return tuple(part for parts_of_run in models.values() for parts in parts_of_run.values() for part in parts)
 
 
 class _Spec:
@@ -165,15 +165,15 @@ _Content = tuple[str, items.Texts]
 def _contents(path: Path) -> dict[str, _Content]:
     """What `instances.json` says about every instance."""
     beside = path.parent / "instances.json"
-    found: dict[str, _Content] = {}
-    for number, one in enumerate(read_json(beside) if beside.exists() else (), start=1):
+    contents: dict[str, _Content] = {}
+    for number, instance in enumerate(read_json(beside) if beside.exists() else (), start=1):
         where = f"{beside}, entry {number}"
-        if field_of(one, [], where, dict).get("perturbation") is None:
-            asked, answers = one.get("input"), one.get("references")
+        if field_of(instance, [], where, dict).get("perturbation") is None:
+            asked, answers = instance.get("input"), instance.get("references")
             outputs = [part.get("output", part) if isinstance(part, dict) else part for part in answers or ()]
             content = items.digest(asked, answers), partial(_excerpts, asked, outputs)
-            found[label(field_of(one, ["id"], where, (str, int)))] = content
-    return found
+            contents[label(field_of(instance, ["id"], where, (str, int)))] = content
+    return contents
 
 
 def _excerpts(asked: object, answers: object) -> tuple[str, str]:
@@ -205,8 +205,8 @@ def _items(
             continue
         of_instance = values.setdefault((instance, trial), {})
         first.setdefault((instance, trial), number)
-        for one in stats:
-            key = _key(one, where)
+        for stat_of_entry in stats:
+            key = _key(stat_of_entry, where)
             if key is None:
                 continue
             part, name, _ = key
@@ -215,7 +215,7 @@ def _items(
                     f"{where}: found {named(name)} again for instance {named(instance)} in trial {trial}, expected "
                     f"it once"
                 )
-            of_instance[key] = _sum(one, where)
+            of_instance[key] = _sum(stat_of_entry, where)
             names[name] = splits[part] = None
     if perturbed:
         notes.append(f"{source}: {perturbed:,} entries for perturbed instances are left out")
@@ -231,7 +231,7 @@ def _items(
     picked(names, ",".join(wanted), source, "statistic")
     chosen, left = [], 0
     for (instance, trial), of_instance in values.items():
-        of_split = [(name, one) for (part, name, _), one in of_instance.items() if part == used]
+        of_split = [(name, stat_of_entry) for (part, name, _), stat_of_entry in of_instance.items() if part == used]
         left += not of_split
         scores: dict[str, Score] = dict.fromkeys(wanted)
         for name, (total, count) in of_split:

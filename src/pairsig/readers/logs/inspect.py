@@ -74,7 +74,7 @@ def read(
     if isinstance(path, InMemory):
         logs = [_Log(source, path.document)]
     elif Path(source).is_dir():
-        logs = [_Log(str(one)) for one in items.files_below(path, "*.eval", "*.json")]
+        logs = [_Log(str(file)) for file in items.files_below(path, "*.eval", "*.json")]
     else:
         logs = [_Log(source)]
     if not logs:
@@ -180,11 +180,11 @@ class _Log:
                 if reducer == "mean" and isinstance(value, int | float) and part.get("name") == part.get("scorer"):
                     yield label(part.get("name")), float(value)
 
-    def check_totals(self, found: Sequence[Item]) -> None:
+    def check_totals(self, samples: Sequence[Item]) -> None:
         """Refuse a log whose header reports another mean than its samples have."""
         for scorer, value in self._reported():
             by_name: dict[str, list[int | float]] = {}
-            for item in found:
+            for item in samples:
                 if (score := item.scores.get(scorer)) is not None:
                     by_name.setdefault(item.name, []).append(score)
             if not by_name:
@@ -213,10 +213,10 @@ class _Log:
 
     def checked(self, scorer: str | None, document: str | None, domain: str | None, *how: Any) -> list[Item]:
         """The samples, whose means are those of the header."""
-        found = list(self.items(scorer, document, domain, *how))
+        samples = list(self.items(scorer, document, domain, *how))
         if how[0] is None and self.status == "success":
-            self.check_totals(found)
-        return found
+            self.check_totals(samples)
+        return samples
 
     def items(
         self, scorer: str | None, document: str | None, domain: str | None, reducer: str | None, verify: bool
@@ -224,19 +224,24 @@ class _Log:
         """The samples."""
         samples = self._samples()
         values = [_values(sample, f"{self.source}, sample {number}") for number, sample in enumerate(samples, start=1)]
-        known = (name for own in values for name, value in own.items() if not isinstance(value, dict | list))
+        known = (
+            name
+            for values_of_sample in values
+            for name, value in values_of_sample.items()
+            if not isinstance(value, dict | list)
+        )
         chosen = picked(known, scorer, self.source, "scorer")
         reduced = None if reducer is None else self._reduced(reducer, chosen)
         n_epochs = len({label(sample.get("epoch")) for sample in samples})
         seen: set[str] = set()
-        for number, (sample, own) in enumerate(zip(samples, values, strict=True), start=1):
+        for number, (sample, values_of_sample) in enumerate(zip(samples, values, strict=True), start=1):
             where = f"{self.source}, sample {number}"
             name = label(field_of(sample, ["id"], where, (str, int)))
             metadata = part_of(sample, ["metadata"], where, dict)
             if reduced is not None and name in seen:
                 continue
             seen.add(name)
-            scores = _numbers(own, chosen, where) if reduced is None else reduced.get(name, {})
+            scores = _numbers(values_of_sample, chosen, where) if reduced is None else reduced.get(name, {})
             yield Item(
                 name,
                 {scorer: scores.get(scorer) for scorer in chosen},
@@ -264,15 +269,15 @@ class _Log:
         where = f"{self.source}, reductions"
         known = [part_of(part, ["reducer"], where, str) or "mean" for part in parts]
         picked(known, reducer, self.source, "reducer")
-        found: dict[str, dict[str, Score]] = {}
+        reduced: dict[str, dict[str, Score]] = {}
         for part, name in zip(parts, known, strict=True):
             if name != reducer:
                 continue
             for sample in field_of(part, ["samples"], where, list):
-                own = found.setdefault(label(field_of(sample, ["sample_id"], where)), {})
+                scores_of_sample = reduced.setdefault(label(field_of(sample, ["sample_id"], where)), {})
                 scores = {field_of(part, ["scorer"], where, str): sample}
-                own |= _numbers(_values({"scores": scores}, where), chosen, where)
-        return found
+                scores_of_sample |= _numbers(_values({"scores": scores}, where), chosen, where)
+        return reduced
 
 
 def _excerpts(question: object, target: object) -> tuple[str, str]:
@@ -281,11 +286,11 @@ def _excerpts(question: object, target: object) -> tuple[str, str]:
 
 def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The values of a sample by scorer, those in dictionaries by `SCORER/KEY`."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, given in part_of(sample, ["scores"], where, dict).items():
         value = field_of(given, ["value"], where)
-        found |= {f"{name}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
-    return found
+        values |= {f"{name}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
+    return values
 
 
 def _numbers(values: Mapping[str, Any], chosen: Sequence[str], where: str) -> dict[str, Score]:

@@ -85,7 +85,6 @@ def counted(
     items: Sequence[Item],
     *,
     lower_is_better: Sequence[str] = (),
-    factor: float = 1.0,
     place: str = "line",
     notes: Sequence[str] = (),
     design: str = "",
@@ -104,9 +103,6 @@ def counted(
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    factor
-        Factor for the means, such as 100 if a program reports scores from 0 to 1 as percentages. Without it, the means
-        are in the unit of the scores.
     place
         Unit of the line numbers of items: "line" or "entry".
     notes, design, task, common
@@ -140,8 +136,7 @@ def counted(
                 documents=tuple(item.document for item in of_run),
                 counts={encodable(name): to_array([item.scores.get(name) or 0 for item in of_run]) for name in metrics},
                 metrics=tuple(
-                    average(encodable(name), higher_is_better=name not in lower_is_better, factor=factor)
-                    for name in metrics
+                    average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics
                 ),
                 notes=tuple(notes),
                 source=source,
@@ -249,38 +244,40 @@ def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple
     InputError
         If the value is missing or has another type, probably because the file is another version or another log.
     """
-    found = record
+    value = record
     for depth, name in enumerate(path):
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(value, dict) or name not in value:
             raise InputError(
                 f"{where}: found no {'.'.join(path[: depth + 1])}, expected one; is it another version of the log?"
             )
-        found = found[name]
-    if not isinstance(found, kind):
-        raise _of_another_type(found, path, where, kind)
-    return found
+        value = value[name]
+    if not isinstance(value, kind):
+        raise _of_another_type(value, path, where, kind)
+    return value
 
 
-def _of_another_type(found: object, path: Sequence[str], where: str, kind: type | tuple[type, ...]) -> InputError:
-    description = " or ".join(_KINDS.get(one, one.__name__) for one in (kind if isinstance(kind, tuple) else (kind,)))
+def _of_another_type(value: object, path: Sequence[str], where: str, kind: type | tuple[type, ...]) -> InputError:
+    description = " or ".join(
+        _KINDS.get(known, known.__name__) for known in (kind if isinstance(kind, tuple) else (kind,))
+    )
     at = f" as {'.'.join(path)}" if path else ""
-    return InputError(f"{where}: found {quoted(found)}{at}, expected {description}")
+    return InputError(f"{where}: found {quoted(value)}{at}, expected {description}")
 
 
 def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -> Kind:
     """The value at a path of names in a JSON document, with a check of its type; an empty value if it is missing."""
-    found: Any = record
+    value: Any = record
     for name in path:
-        if found is None:
+        if value is None:
             return kind()
-        if not isinstance(found, dict):
-            raise _of_another_type(found, [], where, dict)
-        found = found.get(name)
-    if found is None:
+        if not isinstance(value, dict):
+            raise _of_another_type(value, [], where, dict)
+        value = value.get(name)
+    if value is None:
         return kind()
-    if not isinstance(found, kind):
-        raise _of_another_type(found, path[-1:], where, kind)
-    return found
+    if not isinstance(value, kind):
+        raise _of_another_type(value, path[-1:], where, kind)
+    return value
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
@@ -296,16 +293,16 @@ def of_metadata(record: object, key: str | None, where: str, what: str, of: str)
     """
     if key is None:
         return ""
-    found = record
+    value = record
     for name in [key] if isinstance(record, dict) and key in record else key.split("."):
-        if not isinstance(found, dict) or found.get(name) is None:
-            names = list(found) if isinstance(found, dict) else []
+        if not isinstance(value, dict) or value.get(name) is None:
+            names = list(value) if isinstance(value, dict) else []
             raise InputError(
                 f"{where}: found no {named(key)} in {what}, expected the {of} of the item"
                 f"{f'; the fields are {listed(names)}' if names else ''}{near(key, names)}"
             )
-        found = found[name]
-    return label(found)
+        value = value[name]
+    return label(value)
 
 
 def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -316,8 +313,8 @@ def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             document = json.loads(line)
         except (ValueError, RecursionError) as error:
-            found = f"invalid JSON ({reason(error)})"
-            raise InputError(f"{path}, line {number}: found {found}, expected a JSON object") from None
+            fault = f"invalid JSON ({reason(error)})"
+            raise InputError(f"{path}, line {number}: found {fault}, expected a JSON object") from None
         if not isinstance(document, dict):
             raise InputError(f"{path}, line {number}: found {quoted(line.strip())}, expected a JSON object")
         yield number, document
@@ -328,7 +325,7 @@ def names_of(option: str | None) -> list[str]:
     return [] if option is None else [name.strip() for name in option.split(",")]
 
 
-def picked(found: Iterable[str], asked: str | None, source: str, what: str) -> list[str]:
+def picked(there: Iterable[str], asked: str | None, source: str, what: str) -> list[str]:
     """The requested names in the requested order, or all that were found if none is requested.
 
     Raises
@@ -336,7 +333,7 @@ def picked(found: Iterable[str], asked: str | None, source: str, what: str) -> l
     InputError
         If a requested name was not found.
     """
-    known = list(dict.fromkeys(found))
+    known = list(dict.fromkeys(there))
     names = names_of(asked)
     for name in names:
         if name not in known:
@@ -352,10 +349,10 @@ MAX_FILES = 20_000
 
 def files_below(folder: AnyPath, *patterns: str) -> list[Path]:
     """Sorted files below a folder whose names match one of the patterns."""
-    found: list[Path] = []
+    files: list[Path] = []
     for seen, path in enumerate(Path(folder).rglob("*")):
         if seen >= MAX_FILES:
             raise InputError(f"{fspath(folder)}: found more than {MAX_FILES:,} files, expected a folder of logs")
         if any(path.match(pattern) for pattern in patterns) and path.is_file():
-            found.append(path)
-    return sorted(found)
+            files.append(path)
+    return sorted(files)

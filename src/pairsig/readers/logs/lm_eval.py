@@ -83,63 +83,63 @@ def read(
         ]
     else:
         paths = _paths(source)
-        if model is not None and len({one.parent for one in paths}) > 1:
+        if model is not None and len({log.parent for log in paths}) > 1:
             raise InputError(
                 f"{source}: found samples in several folders, expected one, since all models would be called "
                 f"{named(model)}"
             )
-        tasks = [_task(one, model) for one in paths]
+        tasks = [_task(log, model) for log in paths]
     models: dict[str, list[_Task]] = {}
-    for one in tasks:
-        models.setdefault(one.model, []).append(one)
-    found: list[SystemCounts] = []
-    for name, own in models.items():
-        chosen, subtasks = _chosen(source, name, own, task)
-        for one in chosen:
-            one.read(filter, document, domain, verify=verify)
-        if not (scored := [one for one in chosen if one.metrics]):
+    for log in tasks:
+        models.setdefault(log.model, []).append(log)
+    parts: list[SystemCounts] = []
+    for name, of_model in models.items():
+        chosen, subtasks = _chosen(source, name, of_model, task)
+        for log in chosen:
+            log.read(filter, document, domain, verify=verify)
+        if not (scored := [log for log in chosen if log.metrics]):
             raise InputError(f"{source}: found no metric that is a mean over samples, expected at least one")
         groups, notes = _groups(source, scored, subtasks)
-        notes += [note for one in chosen if not one.metrics for note in one.notes]
-        for one in scored:
-            found += counted(
-                one.source,
+        notes += [note for log in chosen if not log.metrics for note in log.notes]
+        for log in scored:
+            parts += counted(
+                log.source,
                 name,
-                list(one.items.values()),
-                lower_is_better=one.lower_is_better,
-                notes=one.notes + notes,
-                settings=one.settings,
-                conditions=one.conditions,
-                task=one.name,
+                list(log.items.values()),
+                lower_is_better=log.lower_is_better,
+                notes=log.notes + notes,
+                settings=log.settings,
+                conditions=log.conditions,
+                task=log.name,
                 groups=tuple(groups),
             )
             notes = []
-    return tuple(found)
+    return tuple(parts)
 
 
 def _paths(source: str) -> list[Path]:
     """The files of samples: those in a folder, the path itself, or those that belong to a file of results."""
     path = Path(source)
     if path.is_dir():
-        if found := items.files_below(path, "samples_*.jsonl"):
-            return found
+        if files := items.files_below(path, "samples_*.jsonl"):
+            return files
         raise InputError(
             f"{source}: found no samples_TASK_TIME.jsonl in the folder, expected files that --log_samples writes"
         )
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return [path]
-    beside = [(match, one) for one in path.parent.iterdir() if (match := _SAMPLES.fullmatch(one.name))]
-    if found := sorted(one for match, one in beside if match["time"] in path.name):
-        return found
+    beside = [(match, file) for file in path.parent.iterdir() if (match := _SAMPLES.fullmatch(file.name))]
+    if files := sorted(file for match, file in beside if match["time"] in path.name):
+        return files
     raise InputError(f"{source}: found no samples_TASK_TIME.jsonl beside these results; name the folder")
 
 
 def _task(path: Path, model: str | None) -> _Task:
     """The task of a file of samples, with the results beside it."""
     match = _SAMPLES.fullmatch(path.name)
-    found = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
-    beside = str(found[0]) if found else ""
-    results = field_of(read_json(found[0]), [], beside, dict) if found else {}
+    files = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
+    beside = str(files[0]) if files else ""
+    results = field_of(read_json(files[0]), [], beside, dict) if files else {}
     name = match["task"] if match else path.name.removesuffix(".jsonl")
     return _Task(str(path), name, items.json_lines(path), beside, results, model)
 
@@ -341,29 +341,31 @@ def _chosen(
 ) -> tuple[list[_Task], dict[str, list[str]]]:
     """The requested tasks, with groups replaced by their subtasks, and the subtasks of each group."""
     by_name: dict[str, _Task] = {}
-    for one in tasks:
-        if one.name in by_name:
-            first, second = (Path(log.source).name for log in (by_name[one.name], one))
+    for log_of_task in tasks:
+        if log_of_task.name in by_name:
+            first, second = (Path(log.source).name for log in (by_name[log_of_task.name], log_of_task))
             raise InputError(
-                f"{source}: found samples of {named(model)} on {named(one.name)} twice, in {first} and {second}, "
-                f"expected them once; name the file"
+                f"{source}: found samples of {named(model)} on {named(log_of_task.name)} twice, in {first} and "
+                f"{second}, expected them once; name the file"
             )
-        by_name[one.name] = one
+        by_name[log_of_task.name] = log_of_task
     groups: dict[str, list[str]] = {}
-    for one in tasks:
-        for name in one.reported("group_subtasks", kind=dict):
-            groups[name] = list(map(label, one.reported("group_subtasks", name, kind=list)))
+    for log_of_task in tasks:
+        for name in log_of_task.reported("group_subtasks", kind=dict):
+            groups[name] = list(map(label, log_of_task.reported("group_subtasks", name, kind=list)))
 
     def leaves(name: str, depth: int = 0) -> list[str]:
         if name in by_name or not groups.get(name) or depth > _DEEPEST:
             return [name]
         return list(dict.fromkeys(leaf for part in groups[name] for leaf in leaves(part, depth + 1)))
 
-    whole = {name: own for name in groups if len(own := leaves(name)) > 1 and set(own) <= set(by_name)}
+    whole = {
+        name: leaf_tasks for name in groups if len(leaf_tasks := leaves(name)) > 1 and set(leaf_tasks) <= set(by_name)
+    }
     names = picked([*whole, *by_name], asked, source, "task")
     leaf_names = dict.fromkeys(leaf for name in names for leaf in whole.get(name, [name]))
     return [by_name[leaf] for leaf in leaf_names], {
-        name: own for name, own in whole.items() if set(own) <= set(leaf_names)
+        name: leaf_tasks for name, leaf_tasks in whole.items() if set(leaf_tasks) <= set(leaf_names)
     }
 
 
@@ -374,20 +376,20 @@ def _groups(
 
     The results do not say whether a mean is weighted by the size of the tasks (`weight_by_size`), so both are computed.
     """
-    by_name = {one.name: one for one in tasks}
-    found, notes = [], []
+    by_name = {log.name: log for log in tasks}
+    groups, notes = [], []
     for group, leaves in subtasks.items():
         members = [by_name[leaf] for leaf in leaves if leaf in by_name]
         for key, value in members[0].reported_for_group(group).items() if members else ():
-            own = [one for one in members if key in one.metrics]
-            metrics = {one.metrics[key] for one in own}
+            with_metric = [log for log in members if key in log.metrics]
+            metrics = {log.metrics[key] for log in with_metric}
             if len(metrics) != 1 or not isinstance(value, int | float):
                 continue
             (metric,) = metrics
-            scores = [one.scores(metric) for one in own]
+            scores = [log.scores(metric) for log in with_metric]
             means: dict[Literal["items", "tasks"], float] = {
                 "items": math.fsum(chain(*scores)) / sum(map(len, scores)),
-                "tasks": math.fsum(math.fsum(one) / len(one) for one in scores) / len(scores),
+                "tasks": math.fsum(math.fsum(log) / len(log) for log in scores) / len(scores),
             }
             same = frozenset(name for name, mean in means.items() if items.same(value, mean))
             if not same:
@@ -395,9 +397,9 @@ def _groups(
                     f"{source}: {group}/{metric} left out, since the results report {value:.6g}, which is neither the "
                     f"mean over samples, {means['items']:.6g}, nor over tasks, {means['tasks']:.6g}"
                 )
-            elif len(own) > 1:
-                found.append(TaskGroup(group, metric, tuple(one.name for one in own), same))
-    return found, notes
+            elif len(with_metric) > 1:
+                groups.append(TaskGroup(group, metric, tuple(log.name for log in with_metric), same))
+    return groups, notes
 
 
 def _document(log: Any) -> Any:

@@ -51,20 +51,20 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
         if value is None and fields[1] != "None":
             raise InputError(f"{source}, line {number}: found the score {quoted(fields[1])}, expected a number or None")
         scores.setdefault(fields[0], []).append((number, value))
-    first, n_segments = next((name, len(own)) for name, own in scores.items())
-    for name, own in scores.items():
-        if len(own) != n_segments:
+    first, n_segments = next((name, len(scores_of_system)) for name, scores_of_system in scores.items())
+    for name, scores_of_system in scores.items():
+        if len(scores_of_system) != n_segments:
             raise InputError(
-                f"{source}: found {len(own):,} segments for {quoted(name)} and {n_segments:,} for {quoted(first)}, "
-                f"expected the same number"
+                f"{source}: found {len(scores_of_system):,} segments for {quoted(name)} and {n_segments:,} for "
+                f"{quoted(first)}, expected the same number"
             )
     metric, beside = _names(Path(source))
     notes = []
-    found = Path(docs) if docs is not None else beside if beside is not None and beside.is_file() else None
+    file_of_documents = Path(docs) if docs is not None else beside if beside is not None and beside.is_file() else None
     domains, documents = [""] * n_segments, [""] * n_segments
-    if found is not None:
-        domains, documents = _documents(found, n_segments)
-        notes.append(f"{source}: documents and domains were read from {found}")
+    if file_of_documents is not None:
+        domains, documents = _documents(file_of_documents, n_segments)
+        notes.append(f"{source}: documents and domains were read from {file_of_documents}")
     return tuple(
         part
         for name in picked(scores, systems, source, "system")

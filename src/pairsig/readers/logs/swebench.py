@@ -70,11 +70,14 @@ def read(
     if not files:
         raise InputError(f"{source}: found no report in the folder, expected MODEL.RUN_ID.json or results.json")
     all_of_them = None if instances is None else _ids_in(instances)
-    found = [(_name(file), file) for file in files]
-    chosen = picked((name for name, _ in found), systems, str(source), "system")
-    found.sort(key=lambda one: chosen.index(one[0]) if one[0] in chosen else len(chosen))
+    named_files = [(_name(file), file) for file in files]
+    chosen = picked((name for name, _ in named_files), systems, str(source), "system")
+    named_files.sort(key=lambda entry: chosen.index(entry[0]) if entry[0] in chosen else len(chosen))
     return tuple(
-        part for name, file in found if name in chosen for part in _read(file, name, all_of_them, document == "repo")
+        part
+        for name, file in named_files
+        if name in chosen
+        for part in _read(file, name, all_of_them, document == "repo")
     )
 
 
@@ -84,13 +87,13 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
     verdicts, listed_all = _verdicts(report, source)
     notes: list[str] = []
     if instances is not None:
-        if other := [one for one in verdicts if one not in set(instances)]:
+        if other := [instance for instance in verdicts if instance not in set(instances)]:
             raise InputError(
                 f"{source}: found {len(other):,} instances outside the test set ({listed(other[:3])}), expected only "
                 f"those in the list of instances"
             )
         rest = 0 if not listed_all else None
-        verdicts = {one: verdicts.get(one, rest) for one in instances}
+        verdicts = {instance: verdicts.get(instance, rest) for instance in instances}
     elif not listed_all:
         raise InputError(
             f"{source}: found no list of unresolved instances, expected one; name a file with all ids by --option "
@@ -99,13 +102,13 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
     total = report.get("total_instances")
     if isinstance(total, int) and total != len(verdicts):
         notes.append(f"{source}: the report lists only {len(verdicts):,} of its {total:,} instances")
-    repos = {one: match["repo"] if (match := _REPO.fullmatch(one)) else "" for one in verdicts}
+    repos = {instance: match["repo"] if (match := _REPO.fullmatch(instance)) else "" for instance in verdicts}
     return counted(
         source,
         name,
         [
-            Item(one, {"resolved": verdict}, domain=repos[one], document=repos[one] if by_repo else "")
-            for one, verdict in verdicts.items()
+            Item(instance, {"resolved": verdict}, domain=repos[instance], document=repos[instance] if by_repo else "")
+            for instance, verdict in verdicts.items()
         ],
         notes=notes,
     )
@@ -114,15 +117,15 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
 def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | None], bool]:
     """1, 0 or None for each listed instance; and whether unresolved instances are listed."""
     if report and all(isinstance(value, dict) and "resolved" in value for value in report.values()):
-        found: dict[str, int | None] = {}
+        verdict_of: dict[str, int | None] = {}
         for name, value in report.items():
             verdict = value["resolved"]
             if not isinstance(verdict, bool | None):
                 raise InputError(
                     f"{source}: found {quoted(verdict)} as resolved for {named(name)}, expected true or false"
                 )
-            found[name] = None if verdict is None else int(verdict)
-        return found, True
+            verdict_of[name] = None if verdict is None else int(verdict)
+        return verdict_of, True
     version = report.get("schema_version", 1)
     if version not in _VERSIONS:
         raise InputError(
@@ -142,13 +145,13 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
         stated = report.get(f"{name.removesuffix('_ids')}_instances")
         if isinstance(stated, int) and stated != len(ids):
             raise InputError(f"{source}: found {len(ids):,} {name}, expected {stated:,} as the report says elsewhere")
-    failed = {one for name in _FAILED for one in lists.get(name, ())}
-    without = {one for name in _WITHOUT for one in lists.get(name, ())}
+    failed = {instance for name in _FAILED for instance in lists.get(name, ())}
+    without = {instance for name in _WITHOUT for instance in lists.get(name, ())}
     if both := set(resolved) & (failed | without):
         raise InputError(f"{source}: found {named(min(both))} both as resolved and as not resolved, expected only one")
-    verdicts: dict[str, int | None] = dict.fromkeys(one for ids in lists.values() for one in ids)
-    for one in verdicts:
-        verdicts[one] = 1 if one in set(resolved) else None if one in without else 0
+    verdicts: dict[str, int | None] = dict.fromkeys(instance for ids in lists.values() for instance in ids)
+    for instance in verdicts:
+        verdicts[instance] = 1 if instance in set(resolved) else None if instance in without else 0
     return verdicts, any(name in lists for name in ("unresolved_ids", "submitted_ids", "completed_ids", "generated"))
 
 

@@ -92,7 +92,7 @@ def exact_test(
     *,
     metric: str | Metric | None = None,
     alternative: str = "two-sided",
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
 ) -> ExactResult:
     """Test the difference of two systems with the exact paired permutation test.
 
@@ -110,7 +110,7 @@ def exact_test(
     alternative
         "two-sided"; "greater" or "less" if score(a) − score(b) is expected to be above or below 0, which must be
         decided before looking at the scores; or "observed", one-sided in the direction of the better system.
-    documents
+    document
         One id per segment: whole documents are swapped, for segments that are not independent.
 
     Returns
@@ -173,7 +173,7 @@ def exact_test(
     >>> result.doubt.split(",")[0]
     'p is exact to ±9.9e-05'
     """
-    return permuted(Pair.of(a, b, metric, documents), find("exact", alternative=alternative))
+    return permuted(Pair.of(a, b, metric, document), find("exact", alternative=alternative))
 
 
 def exact_bootstrap_test(
@@ -183,7 +183,7 @@ def exact_bootstrap_test(
     metric: str | Metric | None = None,
     method: str = "shifted",
     alternative: str = "two-sided",
-    documents: ArrayLike | None = None,
+    document: ArrayLike | None = None,
 ) -> ExactResult:
     """Test the difference of two systems with the bootstrap over all nⁿ resamples: `bootstrap_test` at b = ∞.
 
@@ -192,8 +192,8 @@ def exact_bootstrap_test(
 
     Parameters
     ----------
-    a, b, metric, documents
-        See `exact_test`; `documents` are drawn instead of segments.
+    a, b, metric, document
+        See `exact_test`; whole documents are drawn.
     method, alternative
         See `bootstrap_test`.
 
@@ -228,7 +228,7 @@ def exact_bootstrap_test(
     >>> result.pvalue, round(result.p_equal, 12)
     (0.0, 0.25)
     """
-    return drawn(Pair.of(a, b, metric, documents), find("exact-bootstrap", method, alternative))
+    return drawn(Pair.of(a, b, metric, document), find("exact-bootstrap", method, alternative))
 
 
 def permuted(pair: Pair, test: Test) -> ExactResult:
