@@ -80,7 +80,7 @@ def test_a_changed_setting_plans_the_jobs_that_depend_on_it(planned, key):
 
 
 # A changed cell of each column of the user's sheets, and what the jobs take from it: the fields of `Study`, which the
-# rules read (`test_the_rules_read_every_field`). Where there is none, the reason follows.
+# rules read (`test_the_rules_read_every_field`).
 CELLS = {
     ("datasets", "example", "task"): ("other", {"datasets.provenance"}),
     ("datasets", "example", "metric"): ("chrf", {"datasets.metric", "systems.metric"}),
@@ -99,7 +99,7 @@ CELLS = {
     ("systems", "tuned", "system"): ("renamed", {"systems"}),
     ("systems", "tuned", "group"): ("theirs", {"systems.options"}),
     ("systems", "tuned", "kind"): ("baseline", {"systems.options"}),
-    ("systems", "tuned", "output"): ("config/example/other.txt", {"systems.output", "systems.files"}),
+    ("systems", "tuned", "output"): ("config/example/reference.txt", {"systems.output", "systems.files"}),
     ("systems", "tuned", "reference"): ("config/example/baseline.txt", {"systems.reference", "systems.files"}),
     ("systems", "tuned", "options"): ("skip_lines=1", {"systems.options"}),
     ("training_sets", "example-parallel", "files"): (
@@ -110,7 +110,6 @@ CELLS = {
     ("training_sets", "example-parallel", "options"): ({"reverse": "true"}, {"training_sets.options"}),
     ("training_sets", "example-parallel", "sizes"): ({"full": "4", "half": "4"}, {"resampled", "training_runs"}),
     ("training_sets", "example-parallel", "base_models"): (["dice"], {"training_runs", "predictions"}),
-    ("training_sets", "example-parallel", "note"): ("other", {"datasets.provenance"}),
     ("base_models", "dice", "train"): (
         "awk -f config/example/dice-train.awk  {train} > {model}", {"training_runs.command"}
     ),
@@ -121,17 +120,16 @@ CELLS = {
     ("base_models", "dice", "threads"): ("2", {"training_runs.threads"}),
     ("base_models", "dice", "mem_mb"): ("600", {"training_runs.mem_mb"}),
     ("base_models", "dice", "runtime"): ("6", {"training_runs.runtime"}),
-    ("base_models", "dice", "note"): ("other", {"datasets.provenance"}),
     ("base_models", "dice", "include"): ("no", {"training_runs", "predictions"}),
 }  # fmt: skip
 NAMES = {"dataset", "training_set", "base_model", "study"}
 """Columns that name the jobs, and the kind of a dataset, which other cells must fit."""
 OTHERS = {
     "datasets": {"corpus", "pool"}, "systems": {"include", "reason"},
-    "training_sets": {"corpus", "task", "datasets", "unlabelled", "given"},
-    "base_models": {"task", "members", "needs", "datasets", "reproducible"},
+    "training_sets": {"corpus", "task", "datasets", "unlabelled", "given", "note"},
+    "base_models": {"task", "members", "needs", "datasets", "reproducible", "note"},
 }  # fmt: skip
-"""Columns that need another row or a corpus; tests of plans and of retraining change them."""
+"""Columns that need another row or a corpus, which tests of retraining change, and notes for readers of a sheet."""
 
 
 def changed_fields(before, after):
