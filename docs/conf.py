@@ -54,7 +54,7 @@ html_static_path = ["_static"]
 html_css_files = ["pairsig.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": [], "tutorial": []}
+html_sidebars = {page: [] for page in ("index", "tutorial", "gallery", "coming-from", "glossary")}  # of no section
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
@@ -98,6 +98,9 @@ def _wrap(_: object, page: nodes.document) -> None:
     for block in page.findall(nodes.literal_block):
         if "--format sentence\n" in block.astext():
             block["classes"].append("wraps")
+        tables = [line for line in block.astext().splitlines() if not line.startswith("- ")]
+        if max(map(len, tables), default=0) <= 100 < max(map(len, block.astext().splitlines()), default=0):
+            block["classes"].append("notes")
 
 
 def setup(app: Any) -> None:

@@ -15,6 +15,7 @@ def by_both(request, monkeypatch):
     if request.param:
         pytest.importorskip("numba")
     monkeypatch.setattr(random_streams, "installed", lambda _: request.param)
+    monkeypatch.setattr(random_streams, "_FEW_UNITS", 0)
 
 
 def sfc64(seed, resample):

@@ -11,6 +11,7 @@ import json
 import re
 import shlex
 from dataclasses import fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -482,3 +483,76 @@ def test_empty_rows_at_the_end_of_a_workbook_are_no_items(tmp_path: Path) -> Non
         book.active.cell(row=row, column=2).number_format = "0.00"
     book.save(tmp_path / "t.xlsx")
     assert [len(part.segments) for part in read(tmp_path / "t.xlsx", Roles(systems="a,b"))] == [2, 2]
+
+
+def crossed(**levels: list[Any]) -> pd.DataFrame:
+    """One row for each combination."""
+    return pd.DataFrame(product(*levels.values()), columns=list(levels))
+
+
+RIGHT = [1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1]
+OFFERED: dict[str, tuple[pd.DataFrame, list[dict[str, Any]]]] = {
+    "samples of an item": (
+        crossed(system=["A", "B"], task_id=[1, 2, 3], completion=[0, 1]).assign(passed=RIGHT),
+        [{"run": "completion"}, {"item": "task_id,completion"}],
+    ),
+    "samples of several epochs": (
+        crossed(system=["A", "B"], id=[1, 2, 3], round=[0, 1], sample=[0, 1]).assign(passed=[*RIGHT, *RIGHT[::-1]]),
+        [
+            {"run": "round", "item": "id,sample"},
+            {"run": "sample", "item": "id,round"},
+            {"item": "id,round,sample"},
+        ],
+    ),
+    "a ratio beside its counts": (  # the words are the same for both systems
+        crossed(system=["A", "B"], id=[1, 2, 3]).assign(
+            edits=[1, 2, 3, 0, 5, 2], words=[4, 8, 6] * 2, wer=[0.25, 0.25, 0.5, 0, 0.625, 0.333]
+        ),
+        [{"score": "wer"}, {"score": "edits/words", "lower-is-better": True}, {"score": "edits"}],
+    ),
+    "a ratio to the number 1": (  # which says nothing
+        crossed(system=["A", "B"], id=[1, 2, 3]).assign(right=RIGHT[2:8], tried=[1] * 6, rate=RIGHT[2:8]),
+        [{"score": "right"}, {"score": "rate"}],
+    ),
+    "outcomes and other numbers": (
+        pd.DataFrame({"id": [1, 2, 3], "a": [0, 1, 1], "b": [1, 1, 0], "c": [0.5, 0.2, 0.3], "d": [0.1, 0.2, 0.6]}),
+        [{"systems": "a,b"}, {"systems": "c,d"}],
+    ),
+    "answers of two systems": (
+        pd.DataFrame({"id": range(6), "label": [*"xyxyxz"], "p": [*"xyxxxz"], "q": [*"xxxyxx"], "note": [*"abcdef"]}),
+        [{"gold": "label", "systems": "p,q"}, {"gold": "p", "systems": "label,q"}, {"gold": "q", "systems": "label,p"}],
+    ),
+    "answers in one column": (
+        crossed(system=["A", "B"], id=[1, 2, 3]).assign(label=[*"xyxxyx"], answer=[*"xxxyyx"], text=[*"qwerty"]),
+        [{"gold": "label", "prediction": "answer"}],
+    ),
+    "counts of a metric": (  # gold is the same for both systems
+        crossed(system=["A", "B"], id=[1, 2]).assign(matched=[1, 2, 2, 1], predicted=[2, 3, 2, 4], gold=[3, 3, 3, 3]),
+        [{"metric": "f1"}, {"score": "matched"}, {"score": "predicted"}],
+    ),
+    "words of several systems": (
+        pd.DataFrame({"id": [1, 2, 3], "a": ["pass", "fail", "pass"], "b": ["fail", "fail", "pass"]}),
+        [{"systems": "a,b", "true": "pass"}, {"systems": "a,b", "true": "fail"}],
+    ),
+    "words in one column": (
+        crossed(system=["A", "B"], id=[1, 2]).assign(verdict=["ok", "bad", "bad", "ok"]),
+        [{"score": "verdict", "true": "ok"}, {"score": "verdict", "true": "bad"}],
+    ),
+    "several prompts": (
+        crossed(system=["A", "B"], prompt=["p", "q"], id=[1, 2, 3]).assign(score=RIGHT),
+        [{"run": "prompt"}, {"item": "id,prompt"}],
+    ),
+    "items without a standard name": (  # with n as the item, s is the only number that is left
+        crossed(model=["A", "B"], q=["a", "b", "c"]).assign(n=[1, 2, 3] * 2, s=[0.1, 0.5, 0.3, 0.7, 0.6, 0.4]),
+        [{"item": "q", "score": "s"}, {"item": "n"}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OFFERED)
+def test_what_is_offered_is_what_the_columns_may_mean(case: str, tmp_path: Path) -> None:
+    frame, expected = OFFERED[case]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(Question) as caught:
+        read(tmp_path / "t.csv")
+    assert list(caught.value.answers) == expected

@@ -344,7 +344,7 @@ def test_pairs_of_published_systems_are_outlined() -> None:
     figure = FIGURES["gain_confidence"](ours, None, None, theirs)
     drawn = scatter(figure.axes[0])
     published = {label: points for label, points in drawn.items() if "published" in label}
-    assert set(published) == {"shared-task, published: different groups", "shared-task, published: same group"}
+    assert set(published) == {"shared-task, published:\ndifferent groups", "shared-task, published:\nsame group"}
     assert sum(len(points) for points in published.values()) == len(theirs)
     assert sum(len(points) for points in drawn.values()) == len(ours) + len(theirs)
 

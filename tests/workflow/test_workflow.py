@@ -221,7 +221,7 @@ def own_systems(project, n):
 
 @pytest.mark.slow
 def test_planning_takes_time_in_proportion_to_the_number_of_systems(project):
-    """Counted in calls of functions, which every machine has the same."""
+    """The cost is counted in calls of functions, which every machine has the same."""
     calls = []
     for n in (250, 500, 1000):
         own_systems(project, n)

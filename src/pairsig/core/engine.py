@@ -276,10 +276,9 @@ class Scorer:
                 for border in borders:
                     border.count(scored, pairs, slice(None), in_batch)
             else:
-                for scored, _, rows in self.shuffled(drawn, pairs, number):
-                    sides = np.arange(2 * (rows.stop - rows.start)).reshape(2, -1).T
+                for scored, positions, _, rows in self.shuffled(drawn, pairs, number):
                     for border in borders:
-                        border.count(scored, sides, rows, in_batch)
+                        border.count(scored, positions, rows, in_batch)
             with adding:
                 np.add(beyond, in_batch[0], out=beyond)
                 np.add(at_least, in_batch[1], out=at_least)
@@ -308,12 +307,13 @@ class Scorer:
 
     def shuffled(
         self, moved: Floats, pairs: NDArray[np.intp], number: int, places: NDArray[np.intp] | None = None
-    ) -> Iterator[tuple[Scored, Floats, slice]]:
+    ) -> Iterator[tuple[Scored, NDArray[np.intp], Floats, slice]]:
         """Scores of some pairs after the swaps, all first systems before all second ones.
 
         `moved` has the totals over the swapped units (columns × systems × shuffles), of which the first is `number`. If
-        it has other systems than the scorer, `places` are the positions (pairs × 2) in it. Also returned are what the
-        first systems gained by the swaps (columns × pairs × shuffles), and which pairs these are.
+        it has other systems than the scorer, `places` are the positions (pairs × 2) in it. Also returned are the
+        positions of each pair among the scores (pairs × 2), what the first systems gained by the swaps (columns × pairs
+        × shuffles), and which pairs these are.
         """
         # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A + (M_B − M_A), and
         # B's are T_B − (M_B − M_A): one product per system serves all pairs.
@@ -332,7 +332,8 @@ class Scorer:
             def place(at: tuple[int, ...], systems: NDArray[np.intp] = systems) -> str:
                 return f"system {self.names[systems[at[0]]]} after shuffle {number + at[1]}"
 
-            yield self.scored(shuffled, place), exchanged, slice(start, start + len(a))
+            positions = np.arange(2 * len(a)).reshape(2, -1).T
+            yield self.scored(shuffled, place), positions, exchanged, slice(start, start + len(a))
 
     def scored(self, drawn: Floats, place: Place) -> Scored:
         """Scores of totals (columns, systems, resamples)."""

@@ -8,6 +8,7 @@ among batches, threads, jobs or machines, and any range of them can be drawn sep
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled, inlined
 from pairsig.io.packages import installed
+
+_FEW_UNITS = 512
+"""Up to so many units, numpy draws the swaps of 100,000 resamples in a twentieth of a second."""
 
 
 def key(seed: int) -> tuple[np.uint64, np.uint64]:
@@ -114,11 +118,11 @@ def bootstrap_counts(
 def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """1 if the two systems are swapped on a unit, else 0, with probability 1/2 each; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if installed("numba"):
+    if _pays(n_units):
         _swaps(*key(seed), first, swapped)
         return swapped
-    for row, words in zip(swapped, _words(seed, first, n_rows), strict=True):
-        row[:] = np.unpackbits(words(-(-n_units // 64)).view(np.uint8), count=n_units, bitorder="little")
+    words = _many_words(seed, first, n_rows, -(-n_units // 64))
+    swapped[:] = np.unpackbits(words.view(np.uint8), axis=1, count=n_units, bitorder="little")
     return swapped
 
 
@@ -127,12 +131,30 @@ def tilted_swaps(
 ) -> NDArray[Any]:
     """Swaps of which that of unit i has the probability thresholdsᵢ / 2³²; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if installed("numba"):
+    if _pays(n_units):
         _tilted_swaps(*key(seed), first, thresholds, swapped)
         return swapped
-    for row, words in zip(swapped, _words(seed, first, n_rows), strict=True):
-        row[:] = words(-(-n_units // 2)).view("<u4")[:n_units] < thresholds
+    swapped[:] = _many_words(seed, first, n_rows, -(-n_units // 2)).view("<u4")[:, :n_units] < thresholds
     return swapped
+
+
+def _pays(n_units: int) -> bool:
+    """Whether to draw swaps with numba, which takes half a second to import."""
+    return installed("numba") and (n_units > _FEW_UNITS or "numba" in sys.modules)
+
+
+def _many_words(seed: int, first: int, n_rows: int, n_words: int) -> NDArray[np.uint64]:
+    """The first words of consecutive resamples, (n_rows, n_words), all resamples at a time."""
+    step = _step.py_func
+    k0, k1 = key(seed)
+    state = [np.full(n_rows, k0), np.full(n_rows, k1), np.arange(first, first + n_rows, dtype=np.uint64)]
+    state.append(np.ones(n_rows, dtype=np.uint64))
+    for _ in range(12):
+        _, *state = step(*state)
+    words = np.empty((n_rows, n_words), dtype="<u8")
+    for word in range(n_words):
+        words[:, word], *state = step(*state)
+    return words
 
 
 def _words(seed: int, first: int, n_rows: int) -> Iterator[Callable[[int], NDArray[np.uint64]]]:

@@ -182,8 +182,7 @@ def counted(
     adding = Lock()
 
     def add(moved: Floats, number: int) -> None:
-        for scored, exchanged, rows in scorer.shuffled(moved, pairs, number):
-            positions = np.arange(2 * (rows.stop - rows.start)).reshape(2, -1).T
+        for scored, positions, exchanged, rows in scorer.shuffled(moved, pairs, number):
             first, second = (own.sides(scored, positions, rows) for own in borders)
             extreme = (first > 0) | (second > 0) if strict else (first >= 0) | (second >= 0)
             moves = np.zeros(extreme.shape)
@@ -294,14 +293,14 @@ def _tilted(
     fine = 2.0 ** min(30, math.floor(51 - math.log2(1 + float(np.abs(swap).sum()))))
     columns = [column[pair].astype(np.float64) for column in _columns(scorer)]
     product = Product([*columns, np.stack([swap, np.zeros_like(swap)])], np.array([*steps, fine]))
-    positions, rows = np.array([[0, 1]]), slice(row, row + 1)
+    rows = slice(row, row + 1)
     # The weight of a shuffle on the border, which is typical of those on which D and L disagree.
     tilt = saddle(linear.weights, linear.noise, linear.border)
     typical = math.exp(log_mgf(linear.weights, linear.noise, tilt) - tilt * linear.border - math.log(linear.tail))
     sums = np.zeros(3)
 
     def add(moved: Floats, number: int) -> None:
-        ((scored, exchanged, _),) = scorer.shuffled(moved[:-1], pairs[rows], number, positions)
+        ((scored, positions, exchanged, _),) = scorer.shuffled(moved[:-1], pairs[rows], number, np.array([[0, 1]]))
         extreme = border.sides(scored, positions, rows)[0] >= 0
         ahead = linear.weights.sum() + 2 * (linear.slope @ exchanged[:, 0])
         apart = extreme - _one_sided(ahead, linear)

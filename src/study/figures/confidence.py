@@ -370,7 +370,7 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     overlay = _pairs(overlay)
     name = overlay["dataset"].iloc[0] if len(overlay) else ""
     return [
-        replace(of_class, label=f"{name}, published: {of_class.label}", subset="", colour="#000000", filled=False)
+        replace(of_class, label=f"{name}, published:\n{of_class.label}", subset="", colour="#000000", filled=False)
         for of_class in classes(overlay)
     ]
 
