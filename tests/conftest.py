@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import re
@@ -76,6 +77,20 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("public corpora not found: set PAIRSIG_DATA_DIR")
     return folder
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    """A small study with its pages; the processes of a test run share it, because it takes many seconds to build."""
+    import pages
+
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "study"
+    with shared.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not shared.exists():
+            pages.study(shared.with_suffix(".part")).rename(shared)
+    return shared
 
 
 FEW = """\

@@ -57,6 +57,22 @@ def _commands(wanted: str = "") -> console.Commands:
         "python -m study", "The study: prepare corpora, train base models, run analyses, make figures and tables."
     )
 
+    for add in (_add_corpora, _add_training, _add_statistics, _add_pages):
+        add(commands)
+
+    from study import analysis
+
+    module_name = wanted.replace("-", "_")
+    for name in (
+        [module_name] if module_name in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES
+    ):
+        if (record := analysis.load(name)).function:
+            _add_analysis(commands, name, record)
+    return commands
+
+
+def _add_corpora(commands: console.Commands) -> None:
+    """Add the commands that read corpora."""
     p = commands.add(_fetch)
     p.add_argument("corpus", type=Path, metavar="FOLDER")
     p.add_argument("--sha256", required=True, help="expected checksum of the file SHA256SUMS in the folder")
@@ -89,6 +105,9 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="unlabelled segments to add")
     p.add_argument("--output", type=console.output, required=True)
 
+
+def _add_training(commands: console.Commands) -> None:
+    """Add the commands that train and apply base models."""
     p = commands.add(_jar)
     p.add_argument("coordinates", metavar="GROUP:ARTIFACT:VERSION")
     p.add_argument("--sha256", required=True, help="checksum of the jar")
@@ -111,6 +130,9 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--output", type=console.output, required=True)
     _add_attempt_options(p)
 
+
+def _add_statistics(commands: console.Commands) -> None:
+    """Add the commands that count and compare."""
     p = commands.add(_resize, FORMULAS)
     p.add_argument("statistics", type=Path)
     sizes = "numbers of initial segments, or doubling:100 for 100, 200, 400, …"
@@ -149,6 +171,9 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--seed", **_SEED)
     p.add_argument("--output", type=console.table, required=True)
 
+
+def _add_pages(commands: console.Commands) -> None:
+    """Add the commands that make figures, tables and pages."""
     p = commands.add(_plot)
     p.add_argument("figure")
     p.add_argument("tables", nargs="+", metavar="TABLE")
@@ -200,16 +225,6 @@ def _commands(wanted: str = "") -> console.Commands:
 
     p = commands.add(_sheets)
     p.add_argument("pages", nargs="+", type=Path, metavar="PAGE", help="pages to fill in: docs/sheets/*.md")
-
-    from study import analysis
-
-    module_name = wanted.replace("-", "_")
-    for name in (
-        [module_name] if module_name in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES
-    ):
-        if (record := analysis.load(name)).function:
-            _add_analysis(commands, name, record)
-    return commands
 
 
 def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> None:

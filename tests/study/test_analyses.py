@@ -258,6 +258,7 @@ def spread(spread):
 """
 
 
+@pytest.mark.slow
 def test_a_new_analysis_is_a_module_and_one_line(project, work):
     """Its command, rule, report, figure and documentation follow; nothing else is edited."""
     own_code(project)

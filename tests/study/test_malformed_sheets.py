@@ -176,6 +176,8 @@ STUDY = [
 
 FIRST = 6
 """The first of them that reads tables."""
+FIRST_PLOT = next(place for place, command in enumerate(STUDY) if command.startswith("plot")) + 1
+"""The figures after the first one take most of the time."""
 
 
 def run(command):
@@ -205,7 +207,13 @@ def study(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a glyph that the font lacks, a name longer than the figure
-@pytest.mark.parametrize("command", STUDY[FIRST:], ids=lambda command: command.partition(" -")[0])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, id=command.partition(" -")[0], marks=[pytest.mark.slow] * (command in STUDY[FIRST_PLOT:]))
+        for command in STUDY[FIRST:]
+    ],
+)
 @examples(4, simplified=False)
 @given(seed=SEEDS)
 def test_malformed_tables(study, command, seed, monkeypatch, capsys):

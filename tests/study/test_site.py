@@ -26,11 +26,6 @@ from study.site.build import _papers
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    return pages.study(tmp_path_factory.mktemp("study"))
-
-
-@pytest.fixture(scope="session")
 def site(folder):
     return folder / "site"
 

@@ -31,11 +31,6 @@ DRAWN = "document.querySelector('#chart canvas') && document.querySelector('#sum
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return pages.study(tmp_path_factory.mktemp("study"))
-
-
-@pytest.fixture(scope="module")
 def browser():
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     options = ["--no-sandbox", "--disable-background-networking"]
@@ -73,8 +68,17 @@ def visit(browser, folder):
     assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width", [1280, 390])
+MOST_COMPLEX = {"index.html", "paper.html", "explorer.html", "datasets/hostile.html"}
+
+
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        pytest.param(name, width, marks=[pytest.mark.slow] * (width == 1280 or name not in MOST_COMPLEX))
+        for name in PAGES
+        for width in (1280, 390)
+    ],
+)
 def test_pages_fit_the_window(visit, name, width):
     page = visit(name, width, scheme="dark" if width == 390 else "light")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -149,7 +153,7 @@ def place(page, index):
     )
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.slow)])
 def test_hovering_tells_who_they_are(visit, folder, width):
     page = visit(f"explorer.html#{DATASET}", width)
     page.evaluate("document.querySelector('#chart').scrollIntoView({ block: 'center' })")
@@ -200,6 +204,7 @@ def test_filters_leave_the_pairs_that_are_asked_for(visit, folder):
     assert len(page.query_selector_all("#pairs tbody tr")) == len(own)
 
 
+@pytest.mark.slow
 def test_another_test_set_is_drawn_when_it_is_chosen(visit, folder):
     page = visit(f"explorer.html#{DATASET}")
     page.select_option("select[name=gains]", "all")
@@ -276,6 +281,7 @@ def test_numbers_are_sorted_and_filtered_by_the_keyboard_alone(visit):
     assert page.is_visible("table.reproduction details[open] dl")
 
 
+@pytest.mark.slow
 def test_many_pairs_are_drawn_without_lag(visit, folder):
     """4,005 pairs are drawn, none of them is lost, and the page goes on answering."""
     page = visit(f"explorer.html#{DATASET}")
@@ -290,7 +296,7 @@ def test_many_pairs_are_drawn_without_lag(visit, folder):
     assert page.evaluate("1 + 1") == 2
 
 
-@pytest.mark.parametrize("width", [390, 500])
+@pytest.mark.parametrize("width", [390, pytest.param(500, marks=pytest.mark.slow)])
 def test_names_of_own_systems_stay_whole_on_a_phone(browser, tmp_path, width):
     names = ("transformer_big_backtranslation", "Llama-3.1-405B-Instruct-Turbo")
     scores = {name: np.arange(60) % (place + 2) > 0 for place, name in enumerate(names)}

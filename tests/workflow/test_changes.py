@@ -3,15 +3,19 @@
 import copy
 import re
 import shutil
+from dataclasses import fields
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
 from conftest import clone
 from planning import Planner
 from running import BIN, ROOT, run
-from study import cli
+from study import analysis, cli, sheets
+from study.analysis.record import Rows
+from study.sheets import models, synthetic
 from study.site.build import documentation
 
 DATASETS = ["conll2017-zh", "hansards", "realsumm"]
@@ -73,6 +77,143 @@ def test_a_changed_setting_plans_the_jobs_that_depend_on_it(planned, key):
     path.write_text(yaml.safe_dump(changed), encoding="utf-8")
     all_planned, for_this_reason = planner.plan()
     assert for_this_reason <= expected <= all_planned.keys()
+
+
+# A changed cell of each column of the user's sheets, and what the jobs take from it: the fields of `Study`, which the
+# rules read (`test_the_rules_read_every_field`).
+CELLS = {
+    ("datasets", "example", "task"): ("other", {"datasets.provenance"}),
+    ("datasets", "example", "metric"): ("chrf", {"datasets.metric", "systems.metric"}),
+    ("datasets", "example", "reader"): ("", {"systems.options"}),
+    ("datasets", "example", "reference"): ("config/example/tuned.txt", {"systems.reference", "systems.files"}),
+    ("datasets", "example", "options"): ("lowercase=true", {"systems.options"}),
+    ("datasets", "example", "documents"): ("config/example/scores.tsv", {"systems.options"}),
+    ("datasets", "example", "test_sets"): ("halves=1", {"datasets.test_sets"}),
+    ("datasets", "example", "figures"): ("correlation", {"datasets.figures"}),
+    ("datasets", "example", "note"): ("other", {"datasets.provenance"}),
+    ("datasets", "example-alignment", "text"): (
+        "config/example/parallel.en+config/example/parallel.fr", {"test_sets.files", "test_sets.read"}
+    ),
+    ("datasets", "example-alignment", "selection"): ("first=3", {"test_sets.options"}),
+    ("datasets", "example-alignment", "overlay"): ("example", {"datasets.overlay"}),
+    ("systems", "tuned", "system"): ("renamed", {"systems"}),
+    ("systems", "tuned", "group"): ("theirs", {"systems.options"}),
+    ("systems", "tuned", "kind"): ("baseline", {"systems.options"}),
+    ("systems", "tuned", "output"): ("config/example/reference.txt", {"systems.output", "systems.files"}),
+    ("systems", "tuned", "reference"): ("config/example/baseline.txt", {"systems.reference", "systems.files"}),
+    ("systems", "tuned", "options"): ("skip_lines=1", {"systems.options"}),
+    ("training_sets", "example-parallel", "files"): (
+        ["config/example/parallel-test.en+config/example/parallel-test.fr"],
+        {"training_sets.files", "training_sets.read"},
+    ),
+    ("training_sets", "example-parallel", "selection"): ({"first": "5"}, {"training_sets.options"}),
+    ("training_sets", "example-parallel", "options"): ({"reverse": "true"}, {"training_sets.options"}),
+    ("training_sets", "example-parallel", "sizes"): ({"full": "4", "half": "4"}, {"resampled", "training_runs"}),
+    ("training_sets", "example-parallel", "base_models"): (["dice"], {"training_runs", "predictions"}),
+    ("base_models", "dice", "train"): (
+        "awk -f config/example/dice-train.awk  {train} > {model}", {"training_runs.command"}
+    ),
+    ("base_models", "dice", "predict"): (
+        "awk -f config/example/dice-predict.awk  {model} {input} > {output}", {"predictions.command"}
+    ),
+    ("base_models", "dice", "sizes"): ({"full": "2"}, {"training_runs", "predictions"}),
+    ("base_models", "dice", "threads"): ("2", {"training_runs.threads"}),
+    ("base_models", "dice", "mem_mb"): ("600", {"training_runs.mem_mb"}),
+    ("base_models", "dice", "runtime"): ("6", {"training_runs.runtime"}),
+    ("base_models", "dice", "include"): ("no", {"training_runs", "predictions"}),
+}  # fmt: skip
+NAMES = {"dataset", "training_set", "base_model", "study"}
+"""Columns that name the jobs, and the kind of a dataset, which other cells must fit."""
+OTHERS = {
+    "datasets": {"corpus", "pool"}, "systems": {"include", "reason"},
+    "training_sets": {"corpus", "task", "datasets", "unlabelled", "given", "note"},
+    "base_models": {"task", "members", "needs", "datasets", "reproducible", "note"},
+}  # fmt: skip
+"""Columns that need another row or a corpus, which tests of retraining change, and notes for readers of a sheet."""
+
+
+def changed_fields(before, after):
+    """The fields of jobs that differ, or a whole kind of jobs if there are other ones."""
+    found = set()
+    for name in ("datasets", "systems", "training_sets", "test_sets", "resampled", "training_runs", "predictions"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old.keys() != new.keys():
+            found.add(name)
+        else:
+            pairs = [(old[key], new[key]) for key in old if old[key] != new[key]]
+            found |= {f"{name}.{one.name}" for a, b in pairs for one in fields(a)
+                      if getattr(a, one.name) != getattr(b, one.name)}  # fmt: skip
+    return found
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A project with the user's sheets of the worked examples; reads them, with another cell if there is one."""
+    project = clone(tmp_path_factory.mktemp("own"))
+    folder = project / "config" / "example"
+    config = yaml.safe_load((project / "config/config.yaml").read_text(encoding="utf-8"))
+    config |= yaml.safe_load((project / "config/own.yaml").read_text(encoding="utf-8")) | {"retrain": True}
+    config["datasets"] = ["example", "example-alignment", "example-scores"]
+
+    def read(sheet="", row="", column="", value=""):
+        (path,) = folder.glob(f"{sheet}.*") if sheet else (folder / "reference.txt",)
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".tsv":
+            table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+            table.loc[table.iloc[:, : 2 if sheet == "systems" else 1].eq(row).any(axis=1), column] = value
+            table.fillna("").to_csv(path, sep="\t", index=False)
+        elif sheet:
+            rows = yaml.load(text, yaml.BaseLoader)
+            rows[row][column] = value
+            path.write_text(yaml.safe_dump(rows), encoding="utf-8")
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(project)
+                sheets.check_config(config)
+                return sheets.read(config)
+        finally:
+            path.write_text(text, encoding="utf-8")
+
+    return read, read()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", CELLS, ids="-".join)
+def test_a_changed_cell_changes_what_its_jobs_take(own, cell):
+    read, before = own
+    value, expected = CELLS[cell]
+    assert expected <= changed_fields(before, read(*cell, value))
+
+
+def test_every_column_of_these_sheets_is_changed():
+    for sheet, others in OTHERS.items():
+        changed = {column for name, _, column in CELLS if name == sheet}
+        assert changed | others == set(models.CLASSES[sheet].model_fields) - NAMES, sheet
+
+
+RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
+
+
+@pytest.mark.parametrize(
+    "kind", [sheets.System, synthetic.Segments, synthetic.Resampled, synthetic.Training, synthetic.Prediction]
+)
+def test_the_rules_read_every_field(kind):
+    for field in {one.name for one in fields(kind)} - {"base_model", "counted"}:  # names of messages and systems
+        assert re.search(rf"study\.\w+\[[^]]+\]\.{field}\b", RULES), field
+
+
+def test_other_sheets_are_inputs_as_a_whole():
+    """An edit of any cell then runs the analyses again that read the sheet."""
+    readers = {}
+    for name, record in analysis.every().items():
+        for source in record.inputs.values():
+            if isinstance(source, Rows) and source.is_sheet:
+                readers.setdefault(source.name, set()).add(name)
+    assert {name: readers[name] for name in ("calibrations", "families", "published")} == {
+        "calibrations": {"calibrate"},
+        "families": {"heterogeneity"},
+        "published": {"calibrate", "check", "threshold_errors"},
+    }
 
 
 @pytest.mark.slow

@@ -36,7 +36,9 @@ def profile(name):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("together", "analysis"), [("true", "analyse"), ("false", "check")])
+@pytest.mark.parametrize(
+    ("together", "analysis"), [("true", "analyse"), pytest.param("false", "check", marks=pytest.mark.slow)]
+)
 def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(project, together, analysis):
     (project / "Listed").write_text(LISTED, encoding="utf-8")
     # Comparisons that are cut into parts have rules of their own.

@@ -35,18 +35,19 @@ for name, record in analysis.every().items():
             + " >{log:q} 2>&1"
 
 
-# Those that each take less than two seconds in a quick run; starting Python and reading the library takes another.
+# Starting Python and reading the library takes two seconds of CPU, as long as most of them in a quick run. The one that
+# measures time reserves all cores, so it has a job of its own.
 TOGETHER = {
     name: record
     for name, record in analysis.every().items()
-    if config["together"] and record.function and record.group == "analyse"
+    if config["together"] and record.function and record.threads
 }
 
 if TOGETHER:
     files, words = jobs.together(TOGETHER)
 
     rule analyse:
-        """Run the analyses of comparisons one after another in one job."""
+        """Run the analyses one after another in one job."""
         input:
             files,
             library=sorted(set().union(*map(library, TOGETHER))),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,12 +58,12 @@ def every() -> dict[str, Analysis]:
 
 def figures() -> dict[str, Figure]:
     """Figures of all analyses, by name."""
-    return {figure.name: figure for analysis in every().values() for figure in analysis.figures}
+    return {figure.name: figure for figure in chain.from_iterable(record.figures for record in every().values())}
 
 
 def outputs() -> dict[str, Output]:
     """Tables of all analyses, by the name of their file."""
-    return {output.name: output for analysis in every().values() for output in analysis.tables}
+    return {output.name: output for output in chain.from_iterable(record.tables for record in every().values())}
 
 
 def table(name: str) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -149,7 +151,7 @@ def difference(share: Estimate, expected: Estimate) -> Estimate:
 def beside(name: str, share: Estimate, expected: Estimate) -> dict[str, float]:
     """Cells of a share called `name`, of the expected one, and of their difference."""
     parts = {name: share, "expected": expected, "difference": difference(share, expected)}
-    return {key: cell for part, estimate in parts.items() for key, cell in over_systems.cells(part, estimate).items()}
+    return dict(chain.from_iterable(over_systems.cells(part, estimate).items() for part, estimate in parts.items()))
 
 
 def _in_errors(p_low: float, p_high: float) -> tuple[float, float]:

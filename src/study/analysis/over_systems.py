@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from itertools import product
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -275,7 +276,7 @@ def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:
     """Σ eᵣeᵩ over rows that share a system and a test set, by inclusion and exclusion over the members of both ways."""
     ways = [((members, 1), (pairs[:, None], -1)) for members, pairs in (systems, test_sets)]
     return math.fsum(
-        sign * other_sign * _squares(e, code, other) for code, sign in ways[0] for other, other_sign in ways[1]
+        sign * other_sign * _squares(e, code, other) for (code, sign), (other, other_sign) in product(*ways)
     )
 
 

@@ -158,7 +158,7 @@ def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame
     families with two test sets they are over systems only, except the upper end of κ². Cost: 25 CPU seconds and 0.9 GB
     for the study's families.
     """
-    test_sets = [test_set for statistics, metric in data for test_set in _test_sets(statistics, metric, sheet)]
+    test_sets = [*chain.from_iterable(_test_sets(statistics, metric, sheet) for statistics, metric in data)]
     estimates, curves = [], []
     for (family, metric), cells in _cells(test_sets, sheet).items():
         rows = _Rows.of(cells)

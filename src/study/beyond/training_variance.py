@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -182,7 +183,7 @@ def training_variance(
         counts = numbered.select(systems=several).of(metric)
         tested = _tested(runs, counts, metric, splits, seed)
         rows += [base | part.row() | runs.variances(part.scored) for part in tested]
-        better += [base | row for part in tested for row in part.better_rows()]
+        better += [base | row for row in chain.from_iterable(part.better_rows() for part in tested)]
         for part in tested[:-1]:  # without the whole test set, which has no second test set
             pooled.setdefault(part.n, []).append(part)
     for _, parts in sorted(pooled.items()):

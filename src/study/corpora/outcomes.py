@@ -14,6 +14,7 @@ import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -222,10 +223,10 @@ def bfcl(failed: Path) -> _Outcomes:
             )
         known = scores.get(row.model)
         scores[row.model] = right if known is None else pd.concat([known, right])
-    names = [name for of_category in items.values() for name in of_category]
+    names = [*chain.from_iterable(items.values())]
     return _Outcomes(
         scores=pd.DataFrame(scores, index=names),
-        domains=[category for category, of_category in items.items() for _ in of_category],
+        domains=[name.rpartition("-")[0] for name in names],
         documents=[""] * len(names),
         counts=lambda _, of_category: _of_runs(of_category, 1),
         groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in scores},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def leaderboards(leaderboards: pd.DataFrame, items_needed: pd.DataFrame, dollars
     _shares(left, boards, SIGNIFICANT, "share_significant_by_chance")
     _shares(right, boards, SAMPLING, "sampling_by_chance")
     labels = (zip(keys.values(), LOOKS, strict=True) for keys in (SIGNIFICANT, SAMPLING))
-    handles = [mark(label, **look) for each in labels for label, look in each]
+    handles = [mark(label, **look) for label, look in chain.from_iterable(labels)]
     upper.legend(handles=[*handles, Patch(color=GREY, label="by chance")], loc="outside lower left", ncols=3,
                  columnspacing=1.0)  # fmt: skip
     left, right = figure.add_subfigure(rows[1]).subplots(1, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -309,12 +310,12 @@ def _drawn(
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
     figure = Figure(figsize=(style.PAGE if n_columns > 1 else style.COLUMN, 0.5 + 1.8 * n_rows))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
-    every = [line for lines in panels.values() for line in lines.values()]
+    every = [*chain.from_iterable(lines.values() for lines in panels.values())]
     if not every:
         grid[0, 0].set(xlabel="p-value on the first test set", ylabel="the winner wins again (%)", xscale="log")
         style.sentence(grid[0, 0], "too few pairs in every range of p-values")
         return figure
-    edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
+    edges = {edge for edge in chain.from_iterable((*line["p_low"], *line["p_high"]) for line in every) if edge > 0}
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
     lowest = min(float(line[["share", "share_low"]].min().min()) for line in every)
     for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):

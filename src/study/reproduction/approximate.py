@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 import pandas as pd
@@ -83,7 +83,7 @@ def approximate(
                     f"found no p from {P_RANGE[0]} to {P_RANGE[1]} in {n_simulated} simulated pairs with {n} sentences "
                     f"by {name}, expected at least one; increase --n-simulated"
                 )
-            counts = np.stack([counts for number in chosen for counts in simulated[number]])
+            counts = np.stack([*chain.from_iterable(simulated[number] for number in chosen)])
             first = 2 * np.arange(len(chosen))
             b_wins = np.array([exact[number].better == "b" for number in chosen], dtype=np.intp)
             pairs = np.stack([first + b_wins, first + 1 - b_wins], axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -299,7 +299,9 @@ class _Replications:
     def of(cls, cells: Sequence[_Cell]) -> tuple[_Replications, bool]:
         """Collect all rows, and whether a rate can be expected: only draws may overlap, with their population."""
         parts: list[_Replications] = []
-        numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}
+        numbers = {
+            key: number for number, key in enumerate(sorted({*chain.from_iterable(cell[::2] for cell in cells)}))
+        }
         known = True
         for number, (on, first, against, second) in enumerate(cells):
             pair, left, right = np.intersect1d(first.pair, second.pair, assume_unique=True, return_indices=True)

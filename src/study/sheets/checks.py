@@ -416,7 +416,9 @@ def check_file(row: Row, column: str, path: str, also: str = "") -> None:
 def check_programs(sheets: Sheets, training_sets: Collection[str]) -> None:
     """Check that the programs of the base models are installed, as far as possible before the jobs."""
     chosen = [row for row in sheets.training_sets.rows if row.training_set in training_sets]
-    names = {base_model.base_model for row in chosen for base_model in synthetic.trained(row, sheets)}
+    names = {
+        base_model.base_model for base_model in chain.from_iterable(synthetic.trained(row, sheets) for row in chosen)
+    }
     names.update(chain.from_iterable(row.given for row in chosen))
     for row in sheets.base_models.rows:
         if row.base_model in names:

@@ -14,6 +14,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from study import analysis
@@ -31,7 +32,7 @@ def of(command: str, *programs: str) -> list[Path]:
     wanted = _of_command(command) | _known(programs)
     while wanted:
         reached |= wanted
-        wanted = frozenset(name for module in wanted for name in _named(module)) - reached
+        wanted = frozenset().union(*map(_named, wanted)) - reached
     return sorted(modules()[module] for module in reached)
 
 
@@ -76,7 +77,7 @@ def _of_command(command: str) -> frozenset[str]:
     for name in wanted:  # also those that are appended on the way
         used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} & functions.keys()
         wanted += sorted(used.difference(wanted))
-    return _known(module for name in wanted for module in _imports(functions[name]))
+    return _known(chain.from_iterable(_imports(functions[name]) for name in wanted))
 
 
 def _imports(code: ast.AST) -> Iterator[str]:

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from pairsig.io.choices import near
@@ -26,7 +27,7 @@ _TOO_MUCH = re.compile(r"\$\(|\(\)|`|<<|#|\\|\b(case|for|select|function|cd|push
 def modules(*commands: str) -> tuple[str, ...]:
     """Find the modules of this project that shell commands run."""
     pattern = r"-m\s+((?:base_models|pairsig|study)\.[\w.]*\w)"
-    return tuple(sorted({name for command in commands for name in re.findall(pattern, command)}))
+    return tuple(sorted({*chain.from_iterable(re.findall(pattern, command) for command in commands)}))
 
 
 def missing(command: str) -> Iterator[tuple[str, str]]:

@@ -217,7 +217,7 @@ class Config(Block):
         "1", 1, ge=0, le=100,
     )  # fmt: skip
     together: Annotated[bool, BeforeValidator(_truth)] = key(
-        "true or false, whether the analyses of comparisons run in one job, which saves time if each takes seconds",
+        "true or false, whether the analyses run in one job, which saves time if each takes seconds",
         "true", False,
     )  # fmt: skip
     data_dir: FilePath = key(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,16 @@ class Jobs:
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
         tests = list(self.config["tests"])[: 1 if once else None]
-        return [f"results/comparisons/{dataset}.{test}.parquet" for dataset in self.datasets(which) for test in tests]
+        return [
+            f"results/comparisons/{dataset}.{test}.parquet" for dataset, test in product(self.datasets(which), tests)
+        ]
 
     def test_sets(self, which: str = "all") -> list[str]:
         """List comparisons on test sets that `resize` makes."""
         resized = [name for name, row in self.datasets(which).items() if row.test_sets]
-        return [f"results/test_sets/{dataset}.{test}.parquet" for dataset in resized for test in self.config["tests"]]
+        return [
+            f"results/test_sets/{dataset}.{test}.parquet" for dataset, test in product(resized, self.config["tests"])
+        ]
 
     def n_resamples(self, dataset: str, *, resized: bool = False) -> int:
         """Number of resamples on a whole test set, or on those that `resize` makes; a pool is made from others, too."""
@@ -90,8 +95,8 @@ class Jobs:
 
     def together(self, records: Mapping[str, Analysis]) -> tuple[list[str], list[str]]:
         """List the files that several analyses read and none of them makes, and build the words of their commands."""
-        made = {output.file for record in records.values() for output in record.tables}
-        read = {path for record in records.values() for files in self.inputs(record).values() for path in files}
+        made = {output.file for output in chain.from_iterable(record.tables for record in records.values())}
+        read = {*chain.from_iterable(chain.from_iterable(self.inputs(record).values()) for record in records.values())}
         words = []
         for name, record in records.items():
             words += ["--then", name.replace("_", "-"), *self.words(record)]
@@ -109,8 +114,8 @@ class Jobs:
                 case Setting():
                     words = self._setting(source)
                 case Overlays():
-                    selected = self.datasets().items()
-                    words = [f"{dataset}={other}" for dataset, its in selected for other in its.overlay]
+                    selected = [(name, row.overlay) for name, row in self.datasets().items() if row.overlay]
+                    words = [f"{name}={overlay}" for name, (overlay,) in selected]
                 case _:
                     words = files[name]
             is_first = place == 0 and isinstance(source, Comparisons | Data)
@@ -141,7 +146,7 @@ class Jobs:
         # A run of its own leaves the tables of the study alone. Only overlays come after these two.
         without = {"thresholds", "reproduction"} if self.own and not files.get("overlay") else set()
         names = [name for name in figure.tables if name not in without]
-        return [path for name in names for path in (files[name] if name in files else [written[name].file])]
+        return [*chain.from_iterable(files[name] if name in files else [written[name].file] for name in names)]
 
     def _owner(self, figure: Figure) -> str:
         """Find the dataset of the run that lists a figure."""

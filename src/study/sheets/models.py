@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import (
     Annotated,
     Any,
@@ -130,7 +131,7 @@ def text(cell: str | Sequence[str] | Mapping[str, object]) -> str:
 
 def option_words(option: str, cell: Mapping[str, str]) -> list[str]:
     """Words of a command line: the option before each KEY=VALUE of a cell."""
-    return [word for pair in text(cell).split() for word in (option, pair)]
+    return [*chain.from_iterable((option, pair) for pair in text(cell).split())]
 
 
 @dataclass(frozen=True)

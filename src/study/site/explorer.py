@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ def _place(test_set: Mapping[str, Any]) -> tuple[int, int, str]:
 def _systems(rows: pd.DataFrame) -> list[dict[str, str]]:
     """List the systems of a dataset with their kinds, ordered by the number of systems that they outperform."""
     sides = [rows[[f"system_{side}", f"kind_{side}"]].drop_duplicates().astype(str).to_numpy() for side in "ab"]
-    kinds = {name: kind for side in sides for name, kind in side}
+    kinds = dict(chain.from_iterable(sides))
     whole = rows[rows["derived"] == "whole"]
     won = (whole if len(whole) else rows)["system_a"].value_counts()
     ordered = sorted(kinds, key=lambda name: (-int(won.get(name, 0)), name))
@@ -124,7 +124,7 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
         drawn = pd.concat(chosen)
         systems = sorted({*drawn["system_a"], *drawn["system_b"]})
         sides = [drawn[f"{side}_dataset"] + " / " + drawn[f"{side}_test_set"] for side in ("on", "against")]
-        test_sets = sorted({name for side in sides for name in side})
+        test_sets = sorted({*chain.from_iterable(sides)})
         places = {name: place for place, name in enumerate(systems)}
         numbers = {name: place for place, name in enumerate(test_sets)}
         yield {

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import pandas as pd
@@ -419,7 +419,7 @@ def _wrapped(block: str) -> str:
         )
         for item in items
     )
-    return "\n".join(line for item in lines for line in item)
+    return "\n".join(chain.from_iterable(lines))
 
 
 def _kept(block: str) -> str:

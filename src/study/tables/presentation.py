@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
+from itertools import chain
 
 import pandas as pd
 
@@ -61,7 +62,7 @@ def _declared(names: Sequence[str], known: Sequence[Table]) -> list[Column | Non
     table = next((table for table in known if table.names == tuple(names)), None)
     if table is not None:
         return list(table.columns)
-    first = {column.name: column for table in reversed(known) for column in table.columns}
+    first = {column.name: column for column in chain.from_iterable(table.columns for table in reversed(known))}
     return [first.get(name) for name in names]
 
 
