@@ -101,7 +101,7 @@ def test_critical_differences_and_thresholds_of_the_papers_test_set(monkeypatch)
     )
     # Only two pairs have p from 0.04 to 0.06, so a threshold needs a wider window; its weights do not depend on it.
     assert thresholds(table).set_index("subset").loc["all", "verdict"] == "critical difference only"
-    monkeypatch.setattr("study.reproduction.thresholds.WINDOW", (0.005, 0.2))  # enough pairs in it
+    monkeypatch.setattr("study.analysis.pairs.WINDOW", (0.005, 0.2))  # enough pairs in it
     found = thresholds(table).set_index("subset")
     classes = by_class("de-en")
     assert len(classes["all"][0]) == 31 * 30 // 2 - 1  # two outputs are equal
