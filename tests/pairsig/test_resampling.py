@@ -203,7 +203,7 @@ def test_the_signature_says_it_all():
         ({"metric": ["f1"]}, r"unknown metric \['f1'\], expected one of accuracy, "),
         ({"threads": "2"}, "number of threads is '2', expected a whole number"),
         ({"batch": 2.5}, r"batch size is 2\.5, expected a whole number"),
-        ({"documents": ["d"]}, "found 1 documents for 2 segments"),
+        ({"document": ["d"]}, "found 1 documents for 2 segments"),
         ({"b": [[2, 1], [1, 1]]}, r"system b, segment 1 .* has correct > total \(correct 2, total 1\)"),
         ({"b": [[1, 1], [1]]}, "rows of counts have different lengths"),
         ({"rng": 1.5}, r"rng is 1\.5, expected a whole number, or what numpy"),
@@ -217,12 +217,12 @@ def test_the_signature_says_it_all():
         ({"threads": 10**6}, "number of threads is 1000000, expected at most 1,024"),
         ({"batch": "x"}, "batch size is 'x', expected a whole number"),
         ({"batch": 10**9}, "batch size is 1000000000, expected at most 134,217,728"),
-        ({"documents": [None, None]}, "found no documents for the unit document"),
-        ({"documents": ["d", None]}, "segment number 2 has no document"),
-        ({"documents": [float("nan"), 2.0]}, "segment number 1 has no document"),
-        ({"documents": "de"}, r"ids of documents have the shape \(\), expected one per segment"),
-        ({"documents": [["d"], ["e"]]}, r"ids of documents have the shape \(2, 1\), expected one per segment"),
-        ({"documents": ["d", "d"]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
+        ({"document": [None, None]}, "found no documents for the unit document"),
+        ({"document": ["d", None]}, "segment number 2 has no document"),
+        ({"document": [float("nan"), 2.0]}, "segment number 1 has no document"),
+        ({"document": "de"}, r"ids of documents have the shape \(\), expected one per segment"),
+        ({"document": [["d"], ["e"]]}, r"ids of documents have the shape \(2, 1\), expected one per segment"),
+        ({"document": ["d", "d"]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
         ({"a": [[1, 1]], "b": [[0, 1]]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
         ({"a": [[1j, 1]] * 2}, "counts of type complex128, expected numbers"),
         ({"a": None}, r"system a has counts of shape \(\), expected"),
@@ -238,7 +238,7 @@ def test_bad_input_is_reported_in_one_sentence(change, message):
 def test_a_single_unit():
     """A bootstrap says nothing of it, and a shuffle is as extreme whatever it does."""
     a, b = [[1, 1]] * 3, [[0, 1]] * 3
-    for one in ({"documents": ["d"] * 3}, {}):
+    for one in ({"document": ["d"] * 3}, {}):
         pair = (a, b) if one else (a[:1], b[:1])
         one["metric"] = "accuracy"
         assert randomization_test(*pair, n_resamples=50, **one).pvalue == 1.0

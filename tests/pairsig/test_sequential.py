@@ -28,7 +28,7 @@ def pair(seed, n=300, spread=0.2, metric="f1"):
 def test_counts_are_those_of_the_fixed_run(test, seed):
     a, b = pair(seed)
     fixed = {"bootstrap": bootstrap_test, "randomization": randomization_test}[test.name]
-    options = {"metric": "f1", "documents": np.arange(300) // 10 if seed % 2 else None, **how(test)}
+    options = {"metric": "f1", "document": np.arange(300) // 10 if seed % 2 else None, **how(test)}
     result = sequential_test(a, b, test=test.name, max_resamples=20_000, **options)
     plain = {"estimator": "plain"} if test.name == "randomization" else {}
     whole = fixed(a, b, n_resamples=result.n_resamples, **options, **plain)

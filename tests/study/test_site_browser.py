@@ -26,7 +26,7 @@ PAGES = (
     f"datasets/{DATASET}.html",
     "datasets/hostile.html",
 )
-VERDICTS = [f'.verdict[data-verdict="{word}"]' for word in ("agrees", "differs", "better", "too few", "not comparable")]
+VERDICTS = [f'.verdict[data-verdict="{word}"]' for word in ("agrees", "differs", "better", "not comparable")]
 DRAWN = "document.querySelector('#chart canvas') && document.querySelector('#summary').textContent !== 'Loading …'"
 
 

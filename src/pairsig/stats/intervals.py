@@ -237,7 +237,7 @@ def score_interval(
     --------
     >>> interval = score_interval([3, 4, 2, 5, 4, 4])
     >>> round(interval.low, 2), round(interval.high, 2)
-    (2.56, 4.77)
+    (2.58, 4.75)
     """
     pair = Pair.of(scores, scores, metric, document)
     units = pair.units[:1]
