@@ -64,7 +64,7 @@ def test_enumeration(kind, n):
         assert result.error_bound < 1e-12
 
 
-@pytest.mark.parametrize("n", [1, 30, 200, 2000])
+@pytest.mark.parametrize("n", [1, 30, 200, 1000])
 def test_wins_on_all_segments(n):
     """Only the observed choice of swaps and its opposite are as extreme."""
     b = np.random.default_rng(n).random(n)
