@@ -51,6 +51,8 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
     if metric == "mean":  # a tenth each, which the exact tests need
         given = replace(given, counts=np.rint(given.counts * 10) / 10)
     arguments = {"metric": metric, "n_resamples": 500, "rng": 3, "threads": 2}
+    if metric in ("accuracy", "mean"):  # near-exact shuffles take long here; the other metrics have them
+        arguments["estimator"] = "plain"
     whole = all_pairs.compare(given, test, **arguments)
     seen, refused = [], []
     enough = 2 if exact else 5  # without drawing all that little memory changes is the threads
