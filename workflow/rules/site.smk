@@ -2,7 +2,9 @@
 
 SITE = Path(SRC, "study", "site")
 PAGES = [os.path.relpath(path) for path in sorted(SITE.glob("[a-z]*/*.*"))]
-DOCUMENTATION = [os.path.relpath(path) for path in sorted(SRC.parent.glob("docs/**/*.md"))]
+DOCUMENTATION = [
+    os.path.relpath(path) for path in sorted(SRC.parent.glob("docs/**/*.md"))
+]
 
 
 rule findings:
