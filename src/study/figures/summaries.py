@@ -242,8 +242,7 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     drawn = {kind: {"iid" if kind == "iid" else "far": lines[kind]} for kind in kinds}
     distance, _, text = ELSEWHERE.get(name, ("", "", ""))
     titles = {
-        kind: f"{text if kind == distance else ours} (paper: {theirs})"
-        for kind, (ours, theirs) in THEIR_TEXTS.items()
+        kind: f"{text if kind == distance else ours} (paper: {theirs})" for kind, (ours, theirs) in THEIR_TEXTS.items()
     }
     figure = _drawn(drawn, {"far": "another text"}, titles, theirs)
     return style.says(figure, "Table 1. How often the winner wins again, beside the paper's rates")
