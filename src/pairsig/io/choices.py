@@ -60,15 +60,19 @@ def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in parameters if p.default is not inspect.Parameter.empty}
 
 
+def check_options(names: Iterable[str], what: str, *functions: Callable[..., Any]) -> None:
+    """Refuse the name of an option that none of the functions has."""
+    known = dict.fromkeys(chain.from_iterable(map(options_of, functions)))
+    for name in names:
+        choose(name, known, f"option of {what}:")
+
+
 def sort_options(given: Mapping[str, str], what: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
     """Convert options from text to the annotated types of the functions; returns one dictionary per function."""
-    known = [options_of(function) for function in functions]
-    names = dict.fromkeys(chain.from_iterable(known))
-    for name in given:
-        choose(name, names, f"option of {what}:")
+    check_options(given, what, *functions)
     return tuple(
         {name: _typed(name, text, options[name]) for name, text in given.items() if name in options}
-        for options in known
+        for options in map(options_of, functions)
     )
 
 

@@ -18,7 +18,7 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from pairsig.io.choices import choose, options_of
+from pairsig.io.choices import check_options, choose
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath, beginning
 
@@ -161,8 +161,7 @@ def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
         If the reader or an option is unknown, or if the file is invalid.
     """
     function = reader_of_outputs(reader).read
-    for option in options:
-        choose(option, options_of(function), f"option of reader {reader}:")
+    check_options(options, f"reader {reader}", function)
     segments: Sequence[Any] = function(path, **options)
     return segments
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pairsig import readers
-from pairsig.io.choices import choose, options_of
+from pairsig.io.choices import check_options, choose
 from pairsig.io.errors import InputError, Question, listed
 from pairsig.io.files import AnyPath
 from pairsig.io.memory import without_collector
@@ -43,8 +43,7 @@ def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[Sys
         If the reader or an option is unknown, or if the file is invalid.
     """
     function = reader_of_counts(reader).read
-    for option in options:
-        choose(option, options_of(function), f"option of reader {reader}:")
+    check_options(options, f"reader {reader}", function)
     with without_collector():
         parts: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
     return (parts,) if isinstance(parts, SystemCounts) else parts

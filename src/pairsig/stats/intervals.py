@@ -440,7 +440,7 @@ def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.9
 
     `units` are counts (systems × units × columns).
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import ndtri
 
     check_level(confidence_level, "confidence level")
     n, passed = units.shape[1], passed_or_failed(units, metric)
@@ -454,8 +454,7 @@ def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.9
         low = high = np.full(len(units), np.nan)
     else:
         error, degrees = _error(left_out, np.abs(left_out).max(axis=-1), metric)
-        reach = stdtrit(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
-        low, high = scores - reach, scores + reach
+        low, high = _ends(scores, error, degrees, confidence_level)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
