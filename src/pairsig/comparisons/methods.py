@@ -568,7 +568,8 @@ class _Pairs:
         }
         for name, ends in self._parts((1 - confidence_level) / 2).items():
             for suffix, variance in zip(("", "_low", "_high"), ends, strict=True):
-                cells[f"sd_{name}{suffix}"] = np.sqrt(np.maximum(0.0, variance))
+                # No part of a gain's standard deviation exceeds the largest gain.
+                cells[f"sd_{name}{suffix}"] = np.minimum(np.sqrt(np.maximum(0.0, variance)), self.largest)
         return cells
 
     def _parts(self, below: float) -> dict[str, tuple[Floats, Floats, Floats]]:
