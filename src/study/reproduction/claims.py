@@ -460,44 +460,60 @@ def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[
     pairs = pairs[(pairs["score_a"] > 5) & (pairs["score_b"] > 5)]
     if pairs.empty:
         return
+    # The critical difference falls as 1/√n; 2,034 segments are those of the paper's test set.
     scale = np.sqrt(pairs["n_segments"].to_numpy(float) / 2034)
-    critical_difference = np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale)
-    log_distance = np.log1p(-pairs["correlation"].to_numpy(float))
-    dataset = pairs["dataset"].to_numpy()
-    dy, dx = (
-        pd.Series(v).groupby(dataset).transform(lambda group: group - group.mean()).to_numpy()
-        for v in (critical_difference, log_distance)
+    pairs = pairs.assign(
+        critical_difference=np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale),
+        log_distance=np.log1p(-pairs["correlation"].to_numpy(float)),
+        level=(pairs["score_a"] + pairs["score_b"]) / 20,  # mean score of the two, in units of 10 BLEU
     )
+    yield from _within_test_sets(pairs)
+    yield from _between_test_sets(pairs, described)
+
+
+def _within_test_sets(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The exponent of 1 − correlation in the critical difference, and the correlation that the paper's values need."""
+    # Least squares through deviations from the means of test sets: log critical difference against log(1 − ρ)
+    columns = ["critical_difference", "log_distance"]
+    centred = pairs[columns] - pairs.groupby("dataset")[columns].transform("mean")
+    dy, dx = centred.to_numpy(float).T
+    slope = float(dx @ dy / (dx @ dx))
+    residuals = dx * (dy - slope * dx) / (dx @ dx)
     systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, "factor-of-two", "3.2.3", "task=mt")
-    n, slope = len(pairs), float(dx @ dy / (dx @ dx))
-    ends = interval(slope, *variance(dx * (dy - slope * dx) / (dx @ dx), systems))
+    n, ends = len(pairs), interval(slope, *variance(residuals, systems))
     yield row("exponent of 1 − correlation in the critical difference, within test sets", n, slope, *ends, 0.5)
-    median = float(np.exp(np.median(critical_difference)))
+    log_distance = pairs["log_distance"].to_numpy(float)
+    median = float(np.exp(np.median(pairs["critical_difference"])))
     yield row("critical difference, scaled to 2,034 sentences", n, median, reference=0.37)
+    median_correlation = float(1 - np.exp(np.median(log_distance)))
     for target in (0.28, 0.37):
-        own_correlation = float(1 - np.exp(np.median(log_distance)))
-        wanted = 1 - (1 - own_correlation) * (target / median) ** (1 / slope)
+        # critical difference ∝ (1 − ρ)^slope, solved for ρ
+        wanted = 1 - (1 - median_correlation) * (target / median) ** (1 / slope)
         measured = f"correlation at which the critical difference is {target} (reference: median pair)"
-        yield row(measured, n, wanted, reference=own_correlation)
+        yield row(measured, n, wanted, reference=median_correlation)
         measured = f"share of pairs with at least this correlation ({wanted:.2f})"
         yield row(measured, n, *share(log_distance <= np.log1p(-wanted), systems))
-    level = ((pairs["score_a"] + pairs["score_b"]) / 20).to_numpy(float)
-    sets = {"critical_difference": critical_difference, "level": level, "log_distance": log_distance}
-    medians = pd.DataFrame({"dataset": dataset, **sets}).groupby("dataset").median()
+
+
+def _between_test_sets(pairs: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
+    """The median critical difference of test sets, explained by their scores, correlations and lengths of segments."""
+    medians = pairs.groupby("dataset")[["critical_difference", "level", "log_distance"]].median()
     medians["length"] = np.nan
     if described is not None:
         lengths = described[described["group"] == "all"].set_index("dataset")["length_per_segment"]
         medians["length"] = np.log(lengths.reindex(medians.index).to_numpy(float))
+    row = partial(_row, "factor-of-two", "3.2.3", "task=mt")
     for columns, what in (
         (("level", "log_distance"), "without length"),
         (("level", "log_distance", "length"), "with length"),
     ):
         table = medians.dropna(subset=list(columns))
-        if len(table) > len(columns) + 5:
-            for name, estimate in _regression(table, columns):
-                coefficient, reference = REGRESSED[name]
-                measured = f"{coefficient}, between test sets, {what} (interval: least squares)"
-                yield row(measured, len(table), *(exp(estimate) if name == "level" else estimate), reference)
+        if len(table) <= len(columns) + 5:
+            continue
+        for name, estimate in _regression(table, columns):
+            coefficient, reference = REGRESSED[name]
+            measured = f"{coefficient}, between test sets, {what} (interval: least squares)"
+            yield row(measured, len(table), *(exp(estimate) if name == "level" else estimate), reference)
 
 
 def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
