@@ -243,7 +243,7 @@ class TestLevelAndCoverage:
         )
         return pairsig.compare_methods(given, metric="mean", **options).table
 
-    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (3, 1), (10, 3)])
+    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (10, 3)])
     def test_crossed(self, k, run):
         found = pd.concat([self.pairs(k, run, seed) for seed in range(4)])
         # The true gain is 0, so the intervals hold it where p is above 0.05.
@@ -255,7 +255,7 @@ class TestLevelAndCoverage:
         covered = (found["sd_training_low"] <= truth + 1e-12) & (truth <= found["sd_training_high"] + 1e-12)
         assert covered.mean() > 0.9
 
-    @pytest.mark.parametrize("k", [1, 2, 10])
+    @pytest.mark.parametrize("k", [1, 10])
     def test_nested(self, k):
         found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(4)])
         assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07

@@ -262,9 +262,7 @@ def browser():
         opened.close()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("content", ["evil", "two"])
+@pytest.mark.parametrize(("content", "scheme", "width"), [("evil", "light", 390), ("two", "dark", 1280)])
 def test_in_a_browser(tmp_path, browser, reported, width, scheme, content):
     """It opens offline, fits, sorts, and says nothing on the console."""
     reported(evil_systems() if content == "evil" else {"a": items(1), "b": items(2, share=0.75)})

@@ -214,7 +214,7 @@ def study(tmp_path_factory):
         for command in STUDY[FIRST:]
     ],
 )
-@examples(4, simplified=False)
+@examples(3, simplified=False)
 @given(seed=SEEDS)
 def test_malformed_tables(study, command, seed, monkeypatch, capsys):
     monkeypatch.chdir(study)
