@@ -408,26 +408,6 @@ class TestBadStatistics:
 
 class TestBadOptions:
     @pytest.mark.parametrize(
-        ("options", "fragments"),
-        [
-            (["--metric", "bleu"], ["dataset s has the columns matched, predicted, gold", "those of metric bleu"]),
-            (["--metric", "f1", "--n-resamples", "many"], ["--n-resamples", "'many'"]),
-            (["--metric", "f1", "--n-resamples", "1.5"], ["--n-resamples", "'1.5'"]),
-            (["--metric", "f1", "--n-resamples", "inf"], ["--n-resamples", "'inf'"]),
-            (["--metric", "f1", "--n-resamples", "nan"], ["--n-resamples", "'nan'"]),
-            (["--metric", "f1", "--threads", "0"], ["number of threads is 0", "at least 1"]),
-            (["--metric", "f1", "--unit", "word"], ["--unit", "'word'", "document"]),
-            (["--metric", "f1", "--part", "4/3"], ["--part", "4/3", "expected one from 1/3 to 3/3"]),
-            (["--metric", "f1", "--part", "0/3"], ["--part", "0/3", "expected one from 1/3 to 3/3"]),
-            (["--metric", "f1", "--part", "1/0"], ["--part", "1/0", "expected"]),
-            (["--metric", "f1", "--part", "3"], ["--part", "K/M", "'3'"]),
-            (["--metric", "f1", "--part", "a/b"], ["--part", "K/M", "'a/b'"]),
-        ],
-    )
-    def test_compare(self, simulated, refused, options, fragments):
-        refused("all-pairs", "s.parquet", *options, "--output", "c.tsv", fragments=fragments)
-
-    @pytest.mark.parametrize(
         ("output", "fragments"),
         [
             ("nowhere/c.tsv", ["nowhere/c.tsv", "folder nowhere does not exist"]),
@@ -514,21 +494,6 @@ class TestResize:
         assert run("resize", *options, "--n-resamples", 100, "--halves", 1, *whole, "--output", "r.tsv") == 0
         assert (work / "whole.tsv").read_bytes() == (work / "c.tsv").read_bytes()
         assert set(tables.read(work / "r.tsv")["n_resamples"]) == {100}
-
-    @pytest.mark.parametrize(
-        ("options", "fragments"),
-        [
-            ([], ["dataset s: found no test sets to make", "expected sizes"]),
-            (["--initial", "100;200"], ["--initial: found '100;200'", "expected sizes such as 100,200"]),
-            (["--initial", "doubling:x"], ["--initial: found 'doubling:x'", "doubling:100"]),
-            (["--initial", "doubling:0"], ["found the first size 0", "at least 1"]),
-            (["--initial", "100,-5"], ["--initial: found 100,-5", "at least 1"]),
-            (["--domain-size", "50"], ["dataset s: found no test sets to make"]),
-            (["--draws", "some"], ["--draws", "'some'"]),
-        ],
-    )
-    def test_refused(self, simulated, refused, options, fragments):
-        refused("resize", "s.parquet", *options, "--n-resamples", 10, "--output", "r.tsv", fragments=fragments)
 
 
 REFERENCE = "the cat sat on the mat today\na dog barked all night\nnobody heard it at all\n"

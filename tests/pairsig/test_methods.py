@@ -452,27 +452,6 @@ class TestCommandLine:
         expected = pairsig.compare_methods(given, metric="mean").table
         assert found["pvalue_method"].tolist() == expected["pvalue_method"].tolist()
 
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            (("base1.csv", "base2.csv", "--", "ours1.csv"), "found -- between files, which does not separate systems"),
-            (("base1.csv", "--runs", "ours1.csv", "ours2.csv"), "found base1.csv in addition to --runs"),
-            (("--runs", "base1.csv", "base2.csv", "--runs", "ours1.csv"), "system ours1 has one run"),
-            (("--runs", "base1.csv", "base1.csv", "--runs", "ours1.csv"), "base1.csv is given 2 times"),
-            (("--runs", "all.csv", "base1.csv", "--runs", "ours1.csv"), "found the systems base, ours"),
-            ((), "found no file"),
-            ((*RUNS, "--test", "exact"), "--test does not apply"),
-            ((*RUNS, "--item-cost", "20"), "found an item cost for crossed runs, expected nested ones"),
-            ((*RUNS, "--item-cost", "-1", "--design", "nested"), "cost -1, expected a number of answers, 0 or more"),
-            ((*RUNS, "--item-cost", "inf", "--design", "nested"), "found the item cost inf"),
-            (("base1.csv", "ours1.csv", "--item-cost", "2"), "--item-cost needs systems with several runs"),
-        ],
-    )  # fmt: skip
-    def test_refused(self, files, capsys, words, message):
-        status, printed = self.run(capsys, *words)
-        assert (status, printed.out) == (2, "")
-        assert message in printed.err
-
     def test_dashes_before_files_end_the_options(self, files, capsys):
         assert cli.main(["compare", "--reader", "table", "--test", "exact", "--", "base1.csv", "ours1.csv"]) == 0
         plain = capsys.readouterr().out

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import pairsig
 import simulate
-from pairsig import InputError, Statistics, cli, rank
+from pairsig import InputError, Statistics, rank
 from pairsig.comparisons import all_pairs, ranking
 from pairsig.core import engine, random_streams, statistics
 from pairsig.metrics import registry
@@ -352,28 +352,6 @@ def test_drawn(tmp_path):
     rank(items(x), metric="mean", n_resamples=200).plot(tmp_path / "ranks.png")
     assert (tmp_path / "ranks.png").stat().st_size > 1_000
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.png"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["a.csv", "a.csv"], "a.csv is given 2 times"),
-        (["a.csv", "--reader", "table"], "expected at least two"),
-        (["a.csv", "b.csv", "--reader", "table", "--alpha", "5"], "the significance level is 5.0, expected"),
-        (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "found no documents for the unit document"),
-        (["a.csv", "b.csv", "--reader", "table", "--memory", "1M"], "of memory are needed"),
-        (["a.csv", "two.csv", "--reader", "table"], "a.csv: a has no score in mean for 1 of 3 items"),
-        (["none.parquet"], "none.parquet"),
-    ],
-)
-def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, arguments, expected):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text("segment,mean\n1,2\n2,3\n")
-    (tmp_path / "b.csv").write_text("segment,mean\n1,2\n2,4\n")
-    (tmp_path / "two.csv").write_text("segment,mean\n1,2\n3,3\n")
-    assert cli.main(["rank", *arguments]) == 2
-    error, *_ = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("pairsig: note: ")]
-    assert expected in error
 
 
 def test_unknown_adjustment():

@@ -344,27 +344,6 @@ def test_documents_and_runs(tmp_path, reported):
     assert "Why a gain between one run of each method varies" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--html", "r.txt"], "r.txt ends in .txt, expected one of .html"),
-        (["--html", "no/r.html"], "the folder no does not exist"),
-        (["--plot", "r.gif"], "r.gif ends in .gif"),
-        (["--html", "r.html", "--metric", "nothing"], "nothing"),
-    ],
-)
-def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expected):
-    monkeypatch.chdir(tmp_path)
-    table(tmp_path, {"a": items(1), "b": items(2)})
-    try:
-        status = cli.main(["compare", "scores.jsonl", *arguments])
-    except SystemExit as stopped:
-        status = stopped.code
-    assert status == 2
-    assert expected in capsys.readouterr().err
-    assert [own.name for own in tmp_path.iterdir()] == ["scores.jsonl"]
-
-
 def test_a_domain_column_of_a_table_is_read(file):
     a, b = (file(f"{name}.csv", f"segment,domain,value\n1,x,1\n2,{name},0\n") for name in "yz")
     (found,) = inputs.read_files([a, file("same.csv", "segment,domain,value\n1,x,1\n2,y,1\n")], "table")
