@@ -1,4 +1,4 @@
-"""Mistakes on the command line, one a line of `data/mistakes_in_commands.tsv`: one sentence, and nothing is written."""
+"""Mistakes on the command line, each a row of `data/mistakes_in_commands.tsv`: one sentence, and nothing is written."""
 
 import re
 from pathlib import Path
