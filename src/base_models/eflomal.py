@@ -46,7 +46,7 @@ def predict(model: Path, segments: Path, output: Path) -> None:
     """Align sentence pairs; sentences with more than 1,024 words have no links."""
     thot = program.package("thot.alignment", "eflomal")
     pairs = [(tuple(source), tuple(target)) for source, target in formats.read_pairs(segments)]
-    found = []
+    directions = []
     for direction in _DIRECTIONS:
         aligner = thot.EflomalAlignmentModel()
         if not (model / f"{direction}.src").exists() or not aligner.load(str(model / direction)):
@@ -59,8 +59,8 @@ def predict(model: Path, segments: Path, output: Path) -> None:
             known = sides in sampled
             _, matrix = aligner.get_training_alignment(sampled[sides]) if known else aligner.get_best_alignment(*sides)
             links.append({_ordered(link, direction) for link in np.argwhere(matrix.to_numpy()).tolist()})
-        found.append(links)
-    formats.write_links(output, (forward & backward for forward, backward in zip(*found, strict=True)))
+        directions.append(links)
+    formats.write_links(output, (forward & backward for forward, backward in zip(*directions, strict=True)))
 
 
 def _ordered(pair: Iterable[T], direction: str) -> tuple[T, ...]:

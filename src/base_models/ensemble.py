@@ -60,14 +60,14 @@ def ensemble(outputs: Sequence[Path], output: Path) -> None:
             raise InputError(f"{path}: found {len(sentences)} sentences, expected {len(members[0])} as in {outputs[0]}")
     chosen = []
     for number, rows in enumerate(zip(*members, strict=True), start=1):
-        for path, own in zip(outputs, rows, strict=True):
-            if [row[1] for row in own] != [row[1] for row in rows[0]]:
+        for path, words in zip(outputs, rows, strict=True):
+            if [row[1] for row in words] != [row[1] for row in rows[0]]:
                 raise InputError(
                     f"{path}, sentence {number}: found other words than in {outputs[0]}, expected the same"
                 )
-            if not all(row[6].isdecimal() for row in own):
+            if not all(row[6].isdecimal() for row in words):
                 raise InputError(f"{path}, sentence {number}: found a word without a head, expected a number")
-        arcs = vote([[(int(row[6]), row[7]) for row in own] for own in rows])
+        arcs = vote([[(int(row[6]), row[7]) for row in words] for words in rows])
         chosen.append(formats.with_arcs(rows[0], arcs))
     formats.write_sentences(output, chosen)
 

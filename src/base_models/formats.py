@@ -79,7 +79,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def read_linked_pairs(path: Path) -> list[tuple[Pair, Alignment]]:
     """Read sentence pairs with the links of annotators: `i-j` for sure and `ipj` for possible links, from 0."""
-    found: list[tuple[Pair, Alignment]] = []
+    linked_pairs: list[tuple[Pair, Alignment]] = []
     for place, line, (source, target, *annotated) in _sides(path):
         end = f"{place}: found {line.strip()[-40:]!r} at the end"
         matches = [_LINK.fullmatch(link) for links in annotated for link in links]
@@ -89,8 +89,8 @@ def read_linked_pairs(path: Path) -> list[tuple[Pair, Alignment]]:
         if any(i >= len(source) or j >= len(target) for i, j, _ in links):
             raise InputError(f"{end}, expected links for a pair of {len(source)} and {len(target)} words")
         sure = frozenset((i, j) for i, j, mark in links if mark == "-")
-        found.append(((source, target), Alignment(sure, frozenset((i, j) for i, j, _ in links))))
-    return found
+        linked_pairs.append(((source, target), Alignment(sure, frozenset((i, j) for i, j, _ in links))))
+    return linked_pairs
 
 
 def folded(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -118,8 +118,8 @@ def rules(
     of_target = np.searchsorted(all_targets, target_keys[chosen], side="right")
     of_target -= np.searchsorted(all_targets, target_keys[chosen], side="left")
 
-    kept = np.flatnonzero((counts >= shape.least) | (places[chosen, 5] < 0))
-    ranked = kept[np.lexsort((chosen[kept], -weights[1][chosen[kept]], -counts[kept], group[kept]))]
+    frequent = np.flatnonzero((counts >= shape.least) | (places[chosen, 5] < 0))
+    ranked = frequent[np.lexsort((chosen[frequent], -weights[1][chosen[frequent]], -counts[frequent], group[frequent]))]
     starts = np.flatnonzero(np.concatenate([[True], group[ranked][1:] != group[ranked][:-1]]))
     rank = np.arange(len(ranked)) - np.repeat(starts, np.diff([*starts, len(ranked)]))
     words = [list(one) for one in numbers]
@@ -269,7 +269,7 @@ def _consistent(n, m, lows, highs, target_lows, target_highs, width, loose):  # 
     loose
         Whether phrases may begin and end with words without links.
     """
-    found = np.empty((n * width * (width * (width + 1) // 2 if loose else 1), 4), dtype=np.int64)
+    spans = np.empty((n * width * (width * (width + 1) // 2 if loose else 1), 4), dtype=np.int64)
     starts = np.empty(n + 1, dtype=np.int64)
     size = 0
     for i1 in range(n):
@@ -295,7 +295,7 @@ def _consistent(n, m, lows, highs, target_lows, target_highs, width, loose):  # 
             while True:
                 j2 = high
                 while j2 - j1 < width:
-                    found[size] = i1, i2, j1, j2
+                    spans[size] = i1, i2, j1, j2
                     size += 1
                     j2 += 1
                     if not loose or j2 >= m or target_highs[j2] >= 0:
@@ -304,7 +304,7 @@ def _consistent(n, m, lows, highs, target_lows, target_highs, width, loose):  # 
                 if not loose or j1 < 0 or target_highs[j1] >= 0 or high - j1 >= width:
                     break
     starts[n] = size
-    return found[:size], starts
+    return spans[:size], starts
 
 
 @njit(cache=True)

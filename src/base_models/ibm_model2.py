@@ -45,14 +45,14 @@ def links(direction: Direction, pair: Pair) -> set[tuple[int, int]]:
     # For unseen lengths there are no positions, so model 1 is used.
     uniform = [[1.0] * (len(given) + 1)] * len(generated)
     positions = direction.positions.get((len(given), len(generated)), uniform)
-    found = set()
+    pairs = set()
     for j, word in enumerate(generated):
         translation = direction.translation.get(word, {})
         scores = [translation.get(other, 0.0) * positions[j][i] for i, other in enumerate([None, *given])]
         best = max(range(len(scores)), key=scores.__getitem__)
         if best:
-            found.add((best - 1, j))
-    return found
+            pairs.add((best - 1, j))
+    return pairs
 
 
 def decode(model: tuple[Direction, Direction], pair: Pair) -> set[tuple[int, int]]:

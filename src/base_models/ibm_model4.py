@@ -62,8 +62,8 @@ def predict(model: Path, segments: Path, output: Path) -> None:
         directions.append(aligner)
     both = thot.SymmetrizedAligner(*directions)
     both.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG
-    found = (both.get_best_alignment(*formats.folded(pair))[1] for pair in formats.read_pairs(segments))
-    formats.write_links(output, ([(i, j) for i, j in np.argwhere(matrix.to_numpy()).tolist()] for matrix in found))
+    matrices = (both.get_best_alignment(*formats.folded(pair))[1] for pair in formats.read_pairs(segments))
+    formats.write_links(output, ([(i, j) for i, j in np.argwhere(matrix.to_numpy()).tolist()] for matrix in matrices))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def features(pair: Pair, forward: Floats, backward: Floats) -> dict[str, Floats]
     same = source[:, None] == target
     around = np.pad(both, 1)
     best = [both >= both.max(axis=axis, keepdims=True) for axis in (1, 0)]
-    found = {
+    columns = {
         "any": np.ones(shape),
         "forward": p,
         "backward": q,
@@ -86,7 +86,7 @@ def features(pair: Pair, forward: Floats, backward: Floats) -> dict[str, Floats]
         "same word nearby": same & (distance < 0.2),
         "word and sign": signs[0][:, None] != signs[1],
     }
-    return {name: np.asarray(values, dtype=np.float64) for name, values in found.items()}
+    return {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
 
 
 def best_alignment(scores: Floats) -> list[Link]:
@@ -139,8 +139,8 @@ def predict(model: Path, segments: Path, output: Path, *, hmm: Path) -> None:
 def read(path: Path) -> dict[str, float]:
     """Read weights written by `train`."""
     with program.reading(path, "itg"):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {name: float(found[name]) for name in NAMES}
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return {name: float(stored[name]) for name in NAMES}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -179,9 +179,9 @@ def _loss(pair: Pair, gold: Alignment) -> Floats:
     return loss
 
 
-def _learn(weights: Floats, found: Floats, loss: Floats) -> Floats:
+def _learn(weights: Floats, features: Floats, loss: Floats) -> Floats:
     """Update the weights by the features and losses of the links of a pair."""
-    scores = found @ weights
+    scores = features @ weights
     # All scores of an alignment together weigh less than one link's loss.
     least = best_alignment(scores / (1 + np.abs(scores).sum()) - loss)
     wrong = best_alignment(scores + loss)
@@ -190,7 +190,7 @@ def _learn(weights: Floats, found: Floats, loss: Floats) -> Floats:
         chosen: Floats = values[tuple(np.array(links, dtype=np.intp).reshape(-1, 2).T)]
         return np.asarray(chosen.sum(axis=0))
 
-    step = total(found, least) - total(found, wrong)
+    step = total(features, least) - total(features, wrong)
     violation = float(total(loss, wrong) - total(loss, least) - weights @ step)
     if violation <= 0 or not step.any():
         return weights

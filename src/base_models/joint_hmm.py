@@ -104,13 +104,13 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = Tr
     for hmm in (False, True):
         for _ in range(iterations):
             counts = [
-                (np.zeros(len(keys)), np.zeros(len(one.null)), np.zeros(_N_JUMPS), np.zeros(_N_JUMPS))
-                for one in directions
+                (np.zeros(len(keys)), np.zeros(len(direction.null)), np.zeros(_N_JUMPS), np.zeros(_N_JUMPS))
+                for direction in directions
             ]
-            parameters = tuple((one.translation, one.null, one.jumps) for one in directions)
+            parameters = tuple((direction.translation, direction.null, direction.jumps) for direction in directions)
             model.likelihoods.append(_expect(text, parameters, tuple(counts), hmm, joint))
-            for one, counted, given in zip(directions, counts, givens, strict=True):
-                _maximize(one, counted, *given)
+            for direction, counted, given in zip(directions, counts, givens, strict=True):
+                _maximize(direction, counted, *given)
     return model
 
 
@@ -213,31 +213,31 @@ def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-de
     """Run the E-step over all sentence pairs: add to the counts, and return both log-likelihoods."""
     words, starts, others, others_starts, cells, repeats = text
     (translation, null, jumps), (back_translation, back_null, back_jumps) = parameters
-    (links, nulls, found, expected), (back_links, back_nulls, back_found, back_expected) = counts
+    (links, nulls, jumped, expected), (back_links, back_nulls, back_jumped, back_expected) = counts
     likelihood = back_likelihood = 0.0
     cell = 0
     for k in range(len(repeats)):
         sources, targets = words[starts[k] : starts[k + 1]], others[others_starts[k] : others_starts[k + 1]]
         n, m = len(sources), len(targets)
         pairs = cells[cell : cell + n * m]
-        one = _infer(translation[pairs].reshape(n, m).T, null[targets], jumps, hmm)
-        other = _infer(back_translation[pairs].reshape(n, m), back_null[sources], back_jumps, hmm)
+        inferred = _infer(translation[pairs].reshape(n, m).T, null[targets], jumps, hmm)
+        back_inferred = _infer(back_translation[pairs].reshape(n, m), back_null[sources], back_jumps, hmm)
         weight = repeats[k]
         for i in range(n):
             for j in range(m):
-                p, q = one[0][j, i], other[0][i, j]
+                p, q = inferred[0][j, i], back_inferred[0][i, j]
                 links[cells[cell]] += weight * (p * q if joint else p)
                 back_links[cells[cell]] += weight * (p * q if joint else q)
                 cell += 1
-            back_nulls[sources[i]] += weight * other[1][i]
+            back_nulls[sources[i]] += weight * back_inferred[1][i]
         for j in range(m):
-            nulls[targets[j]] += weight * one[1][j]
-        found += weight * one[2]
-        expected += weight * one[3]
-        back_found += weight * other[2]
-        back_expected += weight * other[3]
-        likelihood += weight * one[4]
-        back_likelihood += weight * other[4]
+            nulls[targets[j]] += weight * inferred[1][j]
+        jumped += weight * inferred[2]
+        expected += weight * inferred[3]
+        back_jumped += weight * back_inferred[2]
+        back_expected += weight * back_inferred[3]
+        likelihood += weight * inferred[4]
+        back_likelihood += weight * back_inferred[4]
     return likelihood, back_likelihood
 
 
@@ -343,7 +343,7 @@ def _hmm(emission, null, jumps):  # type: ignore[no-untyped-def]
                 flow[p, i] += weight * onward[i]
         ahead[:] = before
 
-    found, expected = np.zeros(len(jumps)), np.zeros(len(jumps))
+    jumped, expected = np.zeros(len(jumps)), np.zeros(len(jumps))
     for p in range(m + 1):
         leaving = 0.0
         for i in range(m):
@@ -351,9 +351,9 @@ def _hmm(emission, null, jumps):  # type: ignore[no-untyped-def]
             leaving += flow[p, i]
         for i in range(m):
             jump = min(max(i + 1 - p, -WIDEST), WIDEST) + WIDEST
-            found[jump] += flow[p, i]
+            jumped[jump] += flow[p, i]
             expected[jump] += leaving * move[p, i] / (1 - NULL)
-    return linked, nulls, found, expected, likelihood
+    return linked, nulls, jumped, expected, likelihood
 
 
 if __name__ == "__main__":

@@ -87,11 +87,11 @@ def train(training_set: Path, model: Path, *, search: str, jars: Path) -> None:
     distinct = list(repeats)
     aligner = joint_hmm.fit(pairs)
     links = [joint_hmm.decode(aligner, pair, threshold=THRESHOLD) for pair in distinct]
-    found = grammar.rules(distinct, links, list(repeats.values()), wanted, SHAPES[search])
+    extracted = grammar.rules(distinct, links, list(repeats.values()), wanted, SHAPES[search])
     form = _thrax if search == "cky" else _moses
     model.mkdir()
     with (model / "rules").open("w", encoding="utf-8") as file:
-        file.writelines(form(rule) for rule in found)
+        file.writelines(form(rule) for rule in extracted)
     if search == "cky":
         (model / "glue").write_text(GLUE, encoding="utf-8")
     arpa, text = model / "arpa", model / "text"
@@ -126,7 +126,7 @@ def _decode(
         config, source, printed = (Path(folder, name) for name in ("config", "source", "printed"))
         settings = [*SHARED, *SETTINGS[search], f"top-n = {best}"]
         settings += ["output-format = %s" if best == 1 else "output-format = %i ||| %s ||| %f"]
-        filled = [one.format(model=model.resolve(), order=ORDER, width=SHAPES[search].width) for one in settings]
+        filled = [line.format(model=model.resolve(), order=ORDER, width=SHAPES[search].width) for line in settings]
         named = [f"{name} {weight:.12g}" for name, weight in weights.items()]
         config.write_text("".join(f"{line}\n" for line in [*filled, *named]), encoding="utf-8")
         source.write_text("".join(f"{_escape(sentence)}\n" for sentence in sentences), encoding="utf-8")
@@ -189,25 +189,25 @@ def tune(
     """
     pairs, _ = formats.read_translations(dev)
     references = [" ".join(target) for _, target in pairs]
-    found, top = dict(weights), (-1.0, dict(weights))
+    tuned, top = dict(weights), (-1.0, dict(weights))
     lists: list[dict[str, dict[str, float]]] = [{} for _ in pairs]
     for number in range(rounds + 1):
         last = number == rounds
         printed = _decode(
-            model, [source for source, _ in pairs], search=search, weights=found, jars=jars, best=2 if last else best
+            model, [source for source, _ in pairs], search=search, weights=tuned, jars=jars, best=2 if last else best
         )
         first: list[str | None] = [None] * len(pairs)
         for line in printed:
             k, text, details = line.split(" ||| ")
-            values = {name: float(value) for name, _, value in (one.partition("=") for one in details.split())}
+            values = {name: float(value) for name, _, value in (feature.partition("=") for feature in details.split())}
             lists[int(k)].setdefault(text, values)
             first[int(k)] = text if first[int(k)] is None else first[int(k)]
         counts = _counts([text or "" for text in first], references)
         decoded = float(registry.metric("bleu").score(counts.sum(axis=0)))
-        print(f"round {number}: BLEU {decoded:.2f} with {_formatted(found)}", file=sys.stderr, flush=True)
-        top = max(top, (decoded, dict(found)), key=lambda one: one[0])
+        print(f"round {number}: BLEU {decoded:.2f} with {_formatted(tuned)}", file=sys.stderr, flush=True)
+        top = max(top, (decoded, dict(tuned)), key=lambda result: result[0])
         if not last:
-            found = _search(lists, references, found)
+            tuned = _search(lists, references, tuned)
     return top[1]
 
 
@@ -216,9 +216,11 @@ def _search(
 ) -> dict[str, float]:
     """Weights under which the best of the lists have the highest BLEU."""
     names, bleu = list(weights), registry.metric("bleu")
-    texts = [text for one in lists for text in one]
-    features = np.array([[values.get(name, 0.0) for name in names] for one in lists for values in one.values()])
-    of = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+    texts = [text for candidates in lists for text in candidates]
+    features = np.array(
+        [[values.get(name, 0.0) for name in names] for candidates in lists for values in candidates.values()]
+    )
+    of = np.repeat(np.arange(len(lists)), [len(candidates) for candidates in lists])
     counts = _counts(texts, [references[k] for k in of.tolist()])
     starts = np.flatnonzero(np.diff(of, prepend=-1))
 
@@ -261,7 +263,7 @@ def _formatted(weights: Mapping[str, float]) -> str:
 
 def _weights(text: str) -> dict[str, float]:
     try:
-        return {name: float(value) for name, value in (one.split("=") for one in text.split(","))}
+        return {name: float(value) for name, value in (setting.split("=") for setting in text.split(","))}
     except ValueError:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected NAME=NUMBER,…") from None
 

@@ -56,8 +56,8 @@ def tag(tree: Node) -> Node:
 
 def heads(trees: Iterable[Node]) -> Iterator[str]:
     """Write head rules in OpenNLP's format, one line per label: number of fields, label, from left to right."""
-    found = {label for tree in trees for label in _phrases(hide(tree))}
-    return (f"2 {label} 1" for label in sorted(found - {ROOT} | {TOP}))
+    labels = {label for tree in trees for label in _phrases(hide(tree))}
+    return (f"2 {label} 1" for label in sorted(labels - {ROOT} | {TOP}))
 
 
 FORMS: dict[str, Callable[[Node], str]] = {

@@ -240,7 +240,7 @@ def _labels(sentences: Sequence[Sentence]) -> Labels:
     for sentence in sentences:
         for word, (head, label) in enumerate(zip(sentence.heads[1:].tolist(), sentence.labels, strict=True), start=1):
             counts[_key(sentence.coarse, head, word)][label] += 1
-    return {key: found.most_common(1)[0][0] for key, found in counts.items()}
+    return {key: of_arc.most_common(1)[0][0] for key, of_arc in counts.items()}
 
 
 def _key(coarse: Sequence[str], head: int, word: int) -> tuple[str, str, str]:
@@ -332,15 +332,15 @@ def _learn(atoms, gold, weights, sums, difference, step, largest):  # type: igno
         for head in range(n):
             if head != gold[word]:
                 scores[head, word] += 1.0
-    found = best_tree(scores)
+    tree = best_tree(scores)
     violation = 0.0
     # The weights of all features of the wrong words: +1 for the arc of the tree, -1 for the arc that was found.
     slots, signs = np.empty(2 * n * _N_FEATURES, dtype=np.int64), np.empty(2 * n * _N_FEATURES)
     end = 0
     for word in range(1, n):
-        if found[word] != gold[word]:
-            violation += scores[found[word], word] - scores[gold[word], word]
-            for head, sign in ((gold[word], 1.0), (found[word], -1.0)):
+        if tree[word] != gold[word]:
+            violation += scores[tree[word], word] - scores[gold[word], word]
+            for head, sign in ((gold[word], 1.0), (tree[word], -1.0)):
                 start, end = end, end + _features(atoms, head, word, slots[end:])
                 signs[start:end] = sign
     for k in range(end):

@@ -130,18 +130,18 @@ def train(training_set: Path, model: Path, seed: int, *, encoding: str = "relati
 def predict(model: Path, segments: Path, output: Path) -> None:
     """Write a tree for every line of tagged words."""
     pycrfsuite = program.package("pycrfsuite", "sequence labelling")
-    found = [encoding for encoding in ENCODINGS if (model / f"gaps.{encoding}").is_file()]
-    if len(found) != 1 or not (model / "words").is_file():
+    encodings = [encoding for encoding in ENCODINGS if (model / f"gaps.{encoding}").is_file()]
+    if len(encodings) != 1 or not (model / "words").is_file():
         raise InputError(f"{model}: found no model of gaps and words, expected one that train wrote")
     gaps, chains = pycrfsuite.Tagger(), pycrfsuite.Tagger()
-    gaps.open(str(model / f"gaps.{found[0]}"))
+    gaps.open(str(model / f"gaps.{encodings[0]}"))
     chains.open(str(model / "words"))
     with output.open("w", encoding="utf-8", newline="\n") as file:
         for tree in read_trees(segments):
             tagged = words(tree)
             items = pycrfsuite.ItemSequence(_features(tagged))
             above = ["" if label == _NOTHING else label for label in chains.tag(items)]
-            file.write(f"{write(decode(tagged, _read(gaps.tag(items), found[0]), above))}\n")
+            file.write(f"{write(decode(tagged, _read(gaps.tag(items), encodings[0]), above))}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -150,8 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--encoding", choices=ENCODINGS, default="relative")
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="ap")
     chosen, others = parser.parse_known_args(arguments)
-    own = partial(train, **vars(chosen))
-    return program.run("base_models.sequence_labelling", train=own, predict=predict, arguments=others)
+    training = partial(train, **vars(chosen))
+    return program.run("base_models.sequence_labelling", train=training, predict=predict, arguments=others)
 
 
 def _below(chain: str, children: list[Node]) -> list[Node]:
@@ -176,8 +176,8 @@ def _read(written: Sequence[str], encoding: str) -> list[Gap]:
     """Parse a label from `_written`, or a similar one."""
     gaps: list[Gap] = []
     before = 0
-    for one in written[:-1]:
-        number, _, label = one.partition(" ")
+    for line in written[:-1]:
+        number, _, label = line.partition(" ")
         depth = max(1, before + (0 if number == _NOTHING else int(number)))
         gaps.append((depth, label))
         if encoding == "relative":

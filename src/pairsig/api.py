@@ -203,7 +203,7 @@ class Comparison(TableResult):
             rows = self._of_methods(self._baseline)
             if self._baseline is None:
                 rows = rows[rows["method_a"] == self.statistics.methods[0]]
-            found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
+            evidence = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
             used = map(definitions.from_signature, self._rows["signature"].unique())
             test = max(used, key=lambda test: test.exact)  # what draws stands for it where it is out of reach
@@ -217,8 +217,10 @@ class Comparison(TableResult):
                 resampling=self._resampling,
                 unit=self.unit,
             )
-            found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
-        return list(found)
+            evidence = report.of_systems(
+                self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling
+            )
+        return list(evidence)
 
     def _of_methods(self, baseline: str | None, confidence_level: float = 0.95) -> pd.DataFrame:
         """The table of `compare_methods` for systems with several runs."""
@@ -256,10 +258,10 @@ def _sentence(row: Row, decides: float, holm: str) -> str:
     return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
 
 
-def _signed(found: pd.DataFrame) -> pd.DataFrame:
+def _signed(table: pd.DataFrame) -> pd.DataFrame:
     """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
     names = {"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"}
-    return methods.signed(found).rename(columns=names)
+    return methods.signed(table).rename(columns=names)
 
 
 def _pair(metric: Metric, counts: NDArray[Any], both: list[int], documents: NDArray[np.str_] | None) -> Pair:
@@ -377,20 +379,20 @@ def compare(
         choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
     resampling = Resampling(n_resamples, seed_of(rng), threads)
     if any(statistics.runs):
-        for name, own in (("test", test), ("method", method), ("alternative", alternative)):
-            if own not in (None, "two-sided"):
+        for name, value in (("test", test), ("method", method), ("alternative", alternative)):
+            if value not in (None, "two-sided"):
                 raise InputError(
-                    f"found {name}={own!r} for systems with several runs, expected none: only the method-level test "
+                    f"found {name}={value!r} for systems with several runs, expected none: only the method-level test "
                     "knows of runs (pairsig.compare_methods)"
                 )
-        found = methods.compare_methods(
+        compared = methods.compare_methods(
             statistics, metric=chosen, baseline=baseline, design=design, unit=unit, threads=threads
         )._rows
-        rows = _signed(found)
+        rows = _signed(compared)
         p = rows["pvalue"]
         rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
         rows = rows.assign(only_a=math.nan, only_b=math.nan)
-        notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
+        notes = [sentence for doubt in compared["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
         rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
@@ -449,8 +451,8 @@ def _pairs(
         rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
         turned = (rows["system_a"] == baseline).to_numpy()
     for what in ("system", "score"):
-        one, other = rows[f"{what}_a"], rows[f"{what}_b"]
-        rows = rows.assign(**{f"{what}_a": one.where(~turned, other), f"{what}_b": other.where(~turned, one)})
+        first, second = rows[f"{what}_a"], rows[f"{what}_b"]
+        rows = rows.assign(**{f"{what}_a": first.where(~turned, second), f"{what}_b": second.where(~turned, first)})
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
     if directed:
         rows = _one_sided(rows, metric, counts, place, documents, alternative, resampling)

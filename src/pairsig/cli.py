@@ -205,6 +205,20 @@ def _commands() -> console.Commands:
     commands.complete()
 
     commands.group("compare systems, from their files to a result")
+    _add_compare(commands)
+    _add_gate(commands)
+    _add_rank(commands)
+    _add_plan(commands)
+    commands.add(_metrics)
+    _add_methods(commands)
+    _add_transfer(commands)
+    commands.group("stages of a workflow: files of counts, then tables of all pairs")
+    _add_extract(commands)
+    _add_stages(commands)
+    return commands
+
+
+def _add_compare(commands: console.Commands) -> None:
     p = commands.add(_compare, f"{_readers()}\n{FORMULAS}")
     group = p.group("input", "what is in the files; columns with standard names need no option")
     group.add_argument("files", nargs="*", metavar="FILE", help="A, then each B; A − B is the difference of scores")
@@ -250,6 +264,8 @@ def _commands() -> console.Commands:
     group.add_argument("--item-cost", type=float, metavar="R", help=cost)
     _add(group, "threads")
 
+
+def _add_gate(commands: console.Commands) -> None:
     p = commands.add(_gate, _GATE)
     p.add_argument("files", nargs="*", metavar="FILE", help="the baseline, then the candidate")
     _add(p, "runs")
@@ -263,6 +279,8 @@ def _commands() -> console.Commands:
     _add(p, "flips")
     _add(p, "output", required=False, type=console.verdict, metavar="FILE.json", help="also write all numbers as JSON")
 
+
+def _add_rank(commands: console.Commands) -> None:
     p = commands.add(_rank)
     _add_files(p)
     adjust = "max-t: the same shuffles for all pairs, step-down (default); holm: exact p-values where possible"
@@ -277,6 +295,8 @@ def _commands() -> console.Commands:
     p.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
     _add(p, "plot", help="also plot the ranks: .svg, .pdf, .png")
 
+
+def _add_plan(commands: console.Commands) -> None:
     p = commands.add(_plan, _PLAN)
     pilot = "files of two systems, as for test, or a file of statistics"
     p.add_argument("files", nargs="*", metavar="FILE", help=pilot)
@@ -302,8 +322,8 @@ def _commands() -> console.Commands:
     _add(p, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(p, "output", **_RESULT)
 
-    commands.add(_metrics)
 
+def _add_methods(commands: console.Commands) -> None:
     p = commands.add(_methods)
     _add_files(p)
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
@@ -315,6 +335,8 @@ def _commands() -> console.Commands:
     _add(p, "seed", "threads")
     _add(p, "output", **_RESULT | {"required": True})
 
+
+def _add_transfer(commands: console.Commands) -> None:
     p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of all pairs, one per test set")
     p.add_argument("--between", nargs="+", default=[], metavar="NAME", help="two or more systems; default: all")
@@ -324,15 +346,16 @@ def _commands() -> console.Commands:
     _add(p, "format", choices=("table", "markdown", "latex", "html", "json", "csv"))
     _add(p, "output", **_RESULT)
 
-    commands.group("stages of a workflow: files of counts, then tables of all pairs")
+
+def _add_extract(commands: console.Commands) -> None:
     p = commands.add(_extract)
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
     _add(p, "reference", required=True, help="reference files; several for metrics of texts")
     p.add_argument("--metric", required=True)
     _add(p, "reader", help="default: that of the metric")
     _add(p, "option")
-    own = "for the reader of the output only"
-    p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=own)
+    only_output = "for the reader of the output only"
+    p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=only_output)
     for name in ("column", "num-refs", "text-as-is"):
         p.add_argument(f"--{name}", **_ROLES[name])
     _add(p, "document-file")
@@ -343,6 +366,8 @@ def _commands() -> console.Commands:
     p.add_argument("--kind", default="", help="kind of entry, such as submission or online")
     _add(p, "output")
 
+
+def _add_stages(commands: console.Commands) -> None:
     p = commands.add(_collect)
     p.add_argument("counts", nargs="*", type=Path)
     onto = "statistics to extend: their systems in the groups --keep come first"
@@ -367,7 +392,6 @@ def _commands() -> console.Commands:
     p = commands.add(_merge)
     p.add_argument("parts", nargs="+", type=Path)
     _add(p, "output")
-    return commands
 
 
 def _add_files(parser: console.Parser) -> None:
@@ -421,11 +445,11 @@ def _compare(arguments: argparse.Namespace) -> None:
     if arguments.html or arguments.plot:
         from pairsig import report
 
-        found = list(evidence())
+        comparisons = list(evidence())
         if arguments.plot:
-            report.draw(found, arguments.plot)
+            report.draw(comparisons, arguments.plot)
         if arguments.html:
-            report.write(found, arguments.html)
+            report.write(comparisons, arguments.html)
 
 
 def _read_all(arguments: argparse.Namespace) -> list[Statistics]:
@@ -442,8 +466,8 @@ def _of_counts(arguments: argparse.Namespace) -> list[Statistics]:
     for name in names:
         value = getattr(arguments, name, None)
         if value not in (None, "", False, []) and (name, value) != ("num_refs", 1):
-            found = listed(value) if name == "files" else f"--{name.replace('_', '-')}"
-            raise InputError(f"found {found} in addition to --counts, expected only one of them")
+            too_much = listed(value) if name == "files" else f"--{name.replace('_', '-')}"
+            raise InputError(f"found {too_much} in addition to --counts, expected only one of them")
     return [inputs.of_outcomes(*arguments.counts)]
 
 
@@ -470,7 +494,7 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         if value not in (None, "") and value is not False:
             raise InputError(f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out")
     nested = any(methods.design_of(systems) == "nested" for systems in data)
-    found: list[tuple[Statistics, Metric, pd.DataFrame]] = []
+    tested: list[tuple[Statistics, Metric, pd.DataFrame]] = []
     for systems in data:
         _note_documents(systems, arguments.unit)
         _warn_of_duplicates(systems, "", _where(systems, data))
@@ -485,9 +509,9 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
                 ).table
             if arguments.baseline is None:
                 table = table[table["method_a"] == systems.methods[0]]
-            found.append((systems, metric, table))
+            tested.append((systems, metric, table))
     console.note(*_notes(data))
-    whole = pd.concat([table for *_, table in found], ignore_index=True)
+    whole = pd.concat([table for *_, table in tested], ignore_index=True)
     whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
     whole["n_compared"] = len(whole)
     if arguments.format == "sentence":
@@ -501,7 +525,7 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         from pairsig import report
 
         first = 0
-        for systems, metric, table in found:
+        for systems, metric, table in tested:
             rows = whole.iloc[first : first + len(table)]
             first += len(table)
             yield from report.of_methods(systems, metric, rows, **_settings(arguments, "unit", "training_sd"))
@@ -521,7 +545,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, estimator=arguments.estimator)
-    found: list[list[Row]] = []
+    tested: list[list[Row]] = []
     notes = _notes(data)
     for systems in data:
         _warn_of_duplicates(systems, "systems ", f"{_where(systems, data)}, p = 1")
@@ -538,10 +562,10 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
                 progress=progress,
                 **_settings(arguments, "baseline", "unit", "margin", "family", "score_intervals"),
             )
-        found.append(rows)
+        tested.append(rows)
         notes += further
     console.note(*notes)
-    whole = baseline.adjust([row for rows in found for row in rows])
+    whole = baseline.adjust([row for rows in tested for row in rows])
     details = arguments.details or arguments.margin is not None or bool(arguments.family)
     if arguments.format == "sentence":
         from pairsig.report import sentences
@@ -555,7 +579,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
     def evidence() -> Iterator[Evidence]:
         from pairsig import report
 
-        for systems, rows in zip(data, found, strict=True):
+        for systems, rows in zip(data, tested, strict=True):
             for metric in systems.metrics:
                 yield from report.of_systems(systems, metric, rows, unit=arguments.unit, resampling=resampling)
 
@@ -571,8 +595,8 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         from pairsig.report import flips
 
         parts = [flips.table(systems, metric, baseline) for systems in data for metric in systems.metrics]
-        found = flips.for_spreadsheets(pd.concat(parts, ignore_index=True))
-        tables.write(found, arguments.flips)
+        flipped = flips.for_spreadsheets(pd.concat(parts, ignore_index=True))
+        tables.write(flipped, arguments.flips)
 
 
 def _show(arguments: argparse.Namespace, table: pd.DataFrame | Sequence[Row], render: Callable[[str], str]) -> None:
@@ -602,13 +626,13 @@ def _gate(arguments: argparse.Namespace) -> int:
     data = _read_all(arguments)
     how = _settings(arguments, "alpha", "unit", "design", "training_sd", "n_resamples", "rng", "threads")
     with console.progress("test") as progress:
-        found = gate.gate(data, arguments.margin, progress=progress, **how)
-    console.note(*_notes(data), *found.notes())
+        verdict = gate.gate(data, arguments.margin, progress=progress, **how)
+    console.note(*_notes(data), *verdict.notes())
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:
-        write_text(f"{found.to_json()}\n", arguments.output)
-    print(gate.FORMATS[arguments.format](found))
-    return found.status
+        write_text(f"{verdict.to_json()}\n", arguments.output)
+    print(gate.FORMATS[arguments.format](verdict))
+    return verdict.status
 
 
 def _rank(arguments: argparse.Namespace) -> None:
@@ -805,8 +829,8 @@ def _labels(path: str | None, options: Mapping[str, str]) -> tuple[list[str], li
     """Domains and documents of the segments, without the lines that are skipped in the outputs."""
     if path is None:
         return [], []
-    own = {name: value for name, value in options.items() if name in options_of(readers.read_documents)}
-    (typed,) = sort_options(own, "documents", readers.read_documents)
+    of_documents = {name: value for name, value in options.items() if name in options_of(readers.read_documents)}
+    (typed,) = sort_options(of_documents, "documents", readers.read_documents)
     return readers.read_documents(path, **typed)
 
 
@@ -817,19 +841,21 @@ def _collect(arguments: argparse.Namespace) -> None:
     from pairsig.core import statistics
     from pairsig.core.omission import Omission
 
-    omissions = {path: found for path in arguments.counts if (found := Omission.read(path))}
+    omissions = {path: omission for path in arguments.counts if (omission := Omission.read(path))}
     for omission in omissions.values():
         console.warn(f"dataset {arguments.dataset}: system {omission.system} is left out: {omission}")
     parts = [statistics.read(path) for path in arguments.counts if path not in omissions]
     if arguments.onto:
-        given = {system for part in parts for system in part.systems} | {one.system for one in omissions.values()}
+        given = {system for part in parts for system in part.systems} | {
+            omission.system for omission in omissions.values()
+        }
         onto = statistics.read(arguments.onto)
-        kept = [
+        staying = [
             system
             for system, group in zip(onto.systems, onto.groups, strict=True)
             if group in arguments.keep and system not in given
         ]
-        parts[:0] = [onto.select(systems=kept)] * bool(kept)
+        parts[:0] = [onto.select(systems=staying)] * bool(staying)
     if not parts:
         raise InputError(
             f"dataset {arguments.dataset}: all {len(omissions)} systems are left out, expected at least one"
@@ -878,8 +904,8 @@ def _methods(arguments: argparse.Namespace) -> None:
     how = _settings(arguments, "design", "training_sd", "unit", "n_resamples", "rng", "threads")
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
         named = _renamed(data.numbered() if arguments.numbered else data, arguments.name)
-        found = methods.compare_methods(named, progress=progress, **how)
-    _show(arguments, found.table, lambda form: methods.render(found.table, form))
+        compared = methods.compare_methods(named, progress=progress, **how)
+    _show(arguments, compared.table, lambda form: methods.render(compared.table, form))
 
 
 def _transfer(arguments: argparse.Namespace) -> None:
@@ -890,13 +916,13 @@ def _transfer(arguments: argparse.Namespace) -> None:
     from pairsig.planning import heterogeneity
 
     given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
-    found = heterogeneity.transfers(
+    predictions = heterogeneity.transfers(
         given, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
     )
-    limits = heterogeneity.notes(found, int(given["n_segments"].min()))
+    limits = heterogeneity.notes(predictions, int(given["n_segments"].min()))
     if arguments.output is not None:
         console.note(*limits)
-    _show(arguments, found, lambda form: heterogeneity.render(found, limits, form))
+    _show(arguments, predictions, lambda form: heterogeneity.render(predictions, limits, form))
 
 
 def _merge(arguments: argparse.Namespace) -> None:

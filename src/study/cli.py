@@ -419,9 +419,9 @@ def _overlaps(arguments: argparse.Namespace) -> None:
     chosen = np.random.default_rng(arguments.seed).permutation(len(pairs))[: arguments.pairs]
     rows = []
     for place in sorted(chosen.tolist()):
-        one, other = (readers.read("text", outputs[name]) for name in pairs[place])
-        bleu = round(100 * sample_size.overlap_of(one, other, **options), 3)
-        same = round(sum(a == b for a, b in zip(one, other, strict=True)) / len(one), 5)
+        first, second = (readers.read("text", outputs[name]) for name in pairs[place])
+        bleu = round(100 * sample_size.overlap_of(first, second, **options), 3)
+        same = round(sum(a == b for a, b in zip(first, second, strict=True)) / len(first), 5)
         rows.append(dict(zip(columns.OVERLAPS.names, (arguments.dataset, *pairs[place], bleu, same), strict=True)))
     tables.write(tables.frame(columns.OVERLAPS, rows), arguments.output)
 

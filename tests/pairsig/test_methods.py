@@ -322,6 +322,12 @@ class TestNoVariance:
         assert found["pvalue_method"] < 0.05
         assert found["ci_low"] > 0
 
+    def test_no_part_of_the_standard_deviation_exceeds_the_largest_gain(self):
+        """With one degree of freedom, the end of the training's interval would be 32 times its estimate."""
+        passed = np.random.default_rng(4).integers(0, 2, (2, 200, 1))
+        found = compared(means(a=passed[:, :, 0], b=1 - passed[:, :, 0]), design="crossed")
+        assert found["sd_training_high"] <= 1.0
+
     def test_sentence_and_table_have_no_interval(self):
         found = pairsig.compare_methods(means(a=np.ones((2, 3)), b=np.zeros((2, 3))), metric="mean")
         said = sentences.of_methods(found.table)

@@ -119,8 +119,8 @@ class Gate(Shown):
     @property
     def verdict(self) -> Verdict:
         """Overall verdict: the worst verdict of any score."""
-        found = {check.verdict for check in self.checks}
-        return "worse" if "worse" in found else "undecided" if "undecided" in found else "passed"
+        verdicts = {check.verdict for check in self.checks}
+        return "worse" if "worse" in verdicts else "undecided" if "undecided" in verdicts else "passed"
 
     @property
     def status(self) -> int:
@@ -154,12 +154,12 @@ class Gate(Shown):
 
     def line(self) -> str:
         """The verdict in one line; with several scores, a line for each of them follows."""
-        said = [plain(self.says(check)) for check in self.checks]
-        if len(said) == 1:
-            return f"{self.verdict}: {said[0]}"
+        sentences = [plain(self.says(check)) for check in self.checks]
+        if len(sentences) == 1:
+            return f"{self.verdict}: {sentences[0]}"
         whole = [f"{self.verdict}: {self.counted()}"]
         return "\n".join(
-            [*whole, *(f"  {check.verdict}: {text}" for check, text in zip(self.checks, said, strict=True))]
+            [*whole, *(f"  {check.verdict}: {text}" for check, text in zip(self.checks, sentences, strict=True))]
         )
 
     def counted(self) -> str:
@@ -283,7 +283,7 @@ def gate(
     names = [metric.name for statistics in data for metric in statistics.metrics]
     wanted = _margins(_given(margin), names)
     resampling = Resampling(n_resamples, seed_of(rng), threads)
-    scores, found = [], []
+    scores, checked = [], []
     for statistics in data:
         systems = list(dict.fromkeys(statistics.methods))
         if len(systems) != 2:
@@ -293,12 +293,12 @@ def gate(
             score = _Score.of(statistics, metric, wanted[metric.name], unit, alpha, alpha / len(names))
             scores.append(score)
             if several:
-                found.append(score.of_runs(statistics, design or methods.design_of(statistics), training_sd))
+                checked.append(score.of_runs(statistics, design or methods.design_of(statistics), training_sd))
             else:
-                found.append(score.of_outputs(statistics, resampling, progress))
-    adjusted = holm(np.array([check.pvalue_worse for check, *_ in found])).tolist()
+                checked.append(score.of_outputs(statistics, resampling, progress))
+    adjusted = holm(np.array([check.pvalue_worse for check, *_ in checked])).tolist()
     checks = []
-    for score, (check, *variances), p in zip(scores, found, adjusted, strict=True):
+    for score, (check, *variances), p in zip(scores, checked, adjusted, strict=True):
         verdict: Verdict = "passed" if check.largest_loss < check.margin else "worse" if p < alpha else "undecided"
         needed = score.needed(check, *variances) if verdict == "undecided" else None
         checks.append(replace(check, verdict=verdict, pvalue_holm=p, n_needed=needed))
@@ -330,7 +330,7 @@ def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         cuts = range(1, len(words))
         tasks = ["/".join(words[:cut]) for cut in reversed(cuts)]
         keys[name] = [name, *tasks, *("/".join(words[cut:]) for cut in cuts), ""]
-    known = list(dict.fromkeys(key for own in keys.values() for key in own if key))
+    known = list(dict.fromkeys(key for keys_of_name in keys.values() for key in keys_of_name if key))
     by_key: dict[str, str] = {}
     for text in given:
         key, _, value = text.rpartition("=")
@@ -339,13 +339,13 @@ def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         if key.casefold() in by_key:
             raise InputError(f"found two margins for {named(key) or 'all scores'}, expected one")
         by_key[key.casefold()] = value
-    found = {}
-    for name, own in keys.items():
-        value = next((by_key[key.casefold()] for key in own if key.casefold() in by_key), "")
+    margins_of = {}
+    for name, keys_of_name in keys.items():
+        value = next((by_key[key.casefold()] for key in keys_of_name if key.casefold() in by_key), "")
         if not value:
             raise InputError(f"found no margin for {named(name)}, expected one: add --margin {name}=M, or --margin M")
-        found[name] = value
-    return found
+        margins_of[name] = value
+    return margins_of
 
 
 @dataclass(frozen=True)
@@ -451,26 +451,26 @@ class _Score:
         ahead = -check.change if check.lower_is_better else check.change
         share = self.margin / self.largest if self.largest else 1.0
         least = math.floor(math.log(self.alpha) / math.log1p(-share)) + 1 if share < 1 else 1
-        found = []
-        own = sample_size.Design(
+        numbers = []
+        design = sample_size.Design(
             claim="not-worse", margin=self.margin, alpha=self.alpha, power=POWER, training=training
         )
         if ahead > -self.margin:
-            enough = self._enough(variance, ahead, own) if variance + training else least
-            found.append(None if enough is None else max(enough, least))
+            enough = self._enough(variance, ahead, design) if variance + training else least
+            numbers.append(None if enough is None else max(enough, least))
         if ahead:  # a better candidate also passes where that is shown, however small the margin is
             test, alpha = find("randomization", None, "greater"), self.alpha if ahead > 0 else self.alpha_worse
-            own = replace(own, claim="difference", margin=None, test=test, alpha=alpha)
-            found.append(self._enough(variance, abs(ahead), own) if variance + training else None)
-        best = min((n for n in found if n is not None), default=None)
+            design = replace(design, claim="difference", margin=None, test=test, alpha=alpha)
+            numbers.append(self._enough(variance, abs(ahead), design) if variance + training else None)
+        best = min((n for n in numbers if n is not None), default=None)
         # Student's power is approximate, and may have called the present number sufficient.
         return None if best is None else math.ceil(max(best, self.n + 1) * self.pair.n_segments / self.n)
 
     def _enough(self, variance: float, gain: float, design: sample_size.Design) -> int | None:
         """The number of units, by the exact power of pass/fail units where that is quick and differs from Student's."""
-        found = sample_size.units_for(variance, gain, design)
-        exact = found is not None and found < _MOST_EXACT
-        return sample_size.units_for(variance, gain, design, self.passed) if exact else found
+        by_student = sample_size.units_for(variance, gain, design)
+        exact = by_student is not None and by_student < _MOST_EXACT
+        return sample_size.units_for(variance, gain, design, self.passed) if exact else by_student
 
     def _studentized(self) -> tuple[float, float]:
         """P-value of Δ > −M, and the largest loss."""
@@ -498,8 +498,8 @@ class _Score:
             return exact_p(won, lost, self.n, margin)
 
         share = self.margin / passed
-        own, least, most = p(share), _STEP, 1 - _STEP
-        if own < self.alpha:
+        p_at_margin, least, most = p(share), _STEP, 1 - _STEP
+        if p_at_margin < self.alpha:
             least, most = min(least, share), share
         else:
             least = share
@@ -510,8 +510,8 @@ class _Score:
             loss = 1.0
         else:
             loss = float(brentq(lambda margin: p(margin) - self.alpha, least, most, xtol=_STEP / 10))
-            loss = min(loss, share * (1 - 1e-12)) if own < self.alpha else max(loss, share)
-        return own, passed * loss
+            loss = min(loss, share * (1 - 1e-12)) if p_at_margin < self.alpha else max(loss, share)
+        return p_at_margin, passed * loss
 
 
 _MOST_EXACT = 500

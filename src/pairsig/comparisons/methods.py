@@ -206,26 +206,10 @@ def compare_methods(
     if counts.shape[1] < 2:
         raise InputError(f"found a test set of one {unit}, expected at least two to estimate how much scores vary")
     scorer = Scorer(counts, chosen, statistics.systems)
-    names = list(dict.fromkeys(statistics.methods))
-    if len(names) < 2:
-        raise InputError(f"found runs of one method only, {named(names[0])}, expected at least two methods to compare")
-    contributed = influence_values(counts, chosen)
-    methods = [
-        _Method.of(name, rows, scorer.quality[rows], contributed[rows], design)
-        for name in names
-        for rows in [np.array([row for row, own in enumerate(statistics.methods) if own == name])]
-    ]
-    lacking = next((method for method in methods if method.k < LEAST), None)
-    if lacking is not None and design == "crossed" and training_sd is None:
-        raise InputError(
-            f"system {named(lacking.name)} has one run, expected at least {LEAST} to estimate how much runs differ, or "
-            "the standard deviation of training (--training-sd, training_sd=)"
-            + (
-                ""
-                if any(statistics.runs)
-                else "; the data name no runs: --numbered or Statistics.numbered() finds NAME-1, NAME-2, …"
-            )
-        )
+    methods = _methods(statistics, scorer, influence_values(counts, chosen), design)
+    if design == "crossed" and training_sd is None:
+        _check_runs(methods, named_runs=any(statistics.runs))
+    names = [method.name for method in methods]
     first, second = (side.tolist() for side in np.triu_indices(len(methods), k=1))
     pairs = list(zip(first, second, strict=True))
     if baseline is not None:
@@ -235,33 +219,35 @@ def compare_methods(
         shrunk = training_sd if design == "crossed" else 0.0
         resampled = _bootstrap(scorer, methods, pairs, shrunk, resampling, progress)
     largest = passed_or_failed(counts, chosen) or chosen.scale or math.inf
-    found = _Pairs.of(methods, np.array(pairs), design, training_sd, largest)
-    said = statistics.provenance.get("missing")
-    left = f"--missing {said.replace(':', ' was applied to ')} items without a score" if said else ""
-    doubts = [[*own, left] if left else own for own in _notes(found, methods, pairs, unit, training_sd is not None)]
-    gain, names_of = found.gain, np.array(names, dtype=object)
-    one, other = np.array(pairs).T
+    estimates = _Pairs.of(methods, np.array(pairs), design, training_sd, largest)
+    missing = statistics.provenance.get("missing")
+    left = f"--missing {missing.replace(':', ' was applied to ')} items without a score" if missing else ""
+    doubts = [
+        list(filter(None, [*notes, left])) for notes in _notes(estimates, methods, pairs, unit, training_sd is not None)
+    ]
+    gain, names_of = estimates.gain, np.array(names, dtype=object)
+    a, b = np.array(pairs).T
     scores = np.array([scorer.scores[method.rows].mean() for method in methods])
     rows = frame(
         METHODS,
         {
             "metric": chosen.name,
-            "method_a": names_of[one],
-            "method_b": names_of[other],
-            "n_runs_a": found.k[:, 0].astype(int),
-            "n_runs_b": found.k[:, 1].astype(int),
+            "method_a": names_of[a],
+            "method_b": names_of[b],
+            "n_runs_a": estimates.k[:, 0].astype(int),
+            "n_runs_b": estimates.k[:, 1].astype(int),
             "n_segments": statistics.counts.shape[1],
             "design": design,
-            "score_a": scores[one],
-            "score_b": scores[other],
-            "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
-            "pvalue_bootstrap": np.where((found.variance == 0) & (n_resamples > 0), 1.0, resampled),
-            "pvalue_holm": holm(found.pvalue_method),
+            "score_a": scores[a],
+            "score_b": scores[b],
+            "better": np.select([gain > 0, gain < 0], [names_of[a], names_of[b]], ""),
+            "pvalue_bootstrap": np.where((estimates.variance == 0) & (n_resamples > 0), 1.0, resampled),
+            "pvalue_holm": holm(estimates.pvalue_method),
             "n_resamples": n_resamples,
             "training_sd_specified": training_sd is not None,
             "doubt": ["; ".join(doubt) for doubt in doubts],
         }
-        | found.cells(confidence_level),
+        | estimates.cells(confidence_level),
     )
     return MethodComparison(
         table=statistics.as_read(rows),
@@ -447,6 +433,26 @@ class _Method:
         return len(self.rows)
 
 
+def _methods(statistics: Statistics, scorer: Scorer, contributed: Floats, design: Design) -> list[_Method]:
+    """The methods, whose runs are the rows of `statistics` and of `contributed` (runs × units)."""
+    names = list(dict.fromkeys(statistics.methods))
+    if len(names) < 2:
+        raise InputError(f"found runs of one method only, {named(names[0])}, expected at least two methods to compare")
+    rows = {name: np.flatnonzero(np.array(statistics.methods) == name) for name in names}
+    return [_Method.of(name, rows[name], scorer.quality[rows[name]], contributed[rows[name]], design) for name in names]
+
+
+def _check_runs(methods: Sequence[_Method], *, named_runs: bool) -> None:
+    """Raise `InputError` for a method with too few runs to estimate how much they differ."""
+    lacking = next((method.name for method in methods if method.k < LEAST), None)
+    if lacking is not None:
+        numbered = "; the data name no runs: --numbered or Statistics.numbered() finds NAME-1, NAME-2, …"
+        raise InputError(
+            f"system {named(lacking)} has one run, expected at least {LEAST} to estimate how much runs differ, or "
+            f"the standard deviation of training (--training-sd, training_sd=){'' if named_runs else numbered}"
+        )
+
+
 @dataclass(frozen=True)
 class _Pairs:
     """Pairs of methods: D, S² with its degrees of freedom, and for each method (pairs × 2) k, s² − g² and g².
@@ -478,14 +484,17 @@ class _Pairs:
         means, total, rest, rest_error, k = (
             np.array(values)[pairs]
             for values in zip(
-                *((own.quality.mean(), own.total, own.rest, own.rest_error, float(own.k)) for own in methods),
+                *(
+                    (method.quality.mean(), method.total, method.rest, method.rest_error, float(method.k))
+                    for method in methods
+                ),
                 strict=True,
             )
         )
         sums, degrees = np.empty((2, len(pairs)))
-        for row, (one, other) in enumerate(pairs.tolist()):
-            difference = methods[one].mean - methods[other].mean
-            size = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
+        for row, (first, second) in enumerate(pairs.tolist()):
+            difference = methods[first].mean - methods[second].mean
+            size = max(np.abs(methods[first].mean).max(), np.abs(methods[second].mean).max())
             difference[np.abs(difference) <= ACCURACY * size] = 0.0
             squares = np.square(difference)
             sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
@@ -509,8 +518,8 @@ class _Pairs:
     @property
     def variance(self) -> Floats:
         """V."""
-        found: Floats = self.segments + (self.training / self.k).sum(axis=1)
-        return found
+        variance: Floats = self.segments + (self.training / self.k).sum(axis=1)
+        return variance
 
     @property
     def freedom(self) -> Floats:
@@ -518,20 +527,20 @@ class _Pairs:
         doubt = self.segments**2 / self.degrees
         if not self.known:
             doubt += (np.square((self.training + self.rest) / self.k) / (self.k - 1)).sum(axis=1)
-        found: Floats = np.full(len(doubt), self.n_units - 1.0)
-        return np.divide(self.variance**2, doubt, out=found, where=doubt > 0)
+        degrees: Floats = np.full(len(doubt), self.n_units - 1.0)
+        return np.divide(self.variance**2, doubt, out=degrees, where=doubt > 0)
 
     @property
     def has_interval(self) -> NDArray[np.bool_]:
         """Whether the runs say enough for an interval of the gain: at least `_LEAST_FREEDOM` degrees of freedom."""
-        found: NDArray[np.bool_] = (self.variance > 0) & (self.freedom >= _LEAST_FREEDOM)
-        return found
+        enough: NDArray[np.bool_] = (self.variance > 0) & (self.freedom >= _LEAST_FREEDOM)
+        return enough
 
     @property
     def test_set(self) -> Floats:
         """The part of the variance of D that more runs do not reduce."""
-        found: Floats = np.maximum(0.0, self.segments - (self.rest / self.k).sum(axis=1))
-        return found
+        variance: Floats = np.maximum(0.0, self.segments - (self.rest / self.k).sum(axis=1))
+        return variance
 
     def pvalues(self, variance: Floats, degrees: Floats) -> Floats:
         """Two-sided p-values: 1 where the gain or the variance is 0, since such data do not show what may vary."""
@@ -568,7 +577,8 @@ class _Pairs:
         }
         for name, ends in self._parts((1 - confidence_level) / 2).items():
             for suffix, variance in zip(("", "_low", "_high"), ends, strict=True):
-                cells[f"sd_{name}{suffix}"] = np.sqrt(np.maximum(0.0, variance))
+                # No part of a gain's standard deviation exceeds the largest gain.
+                cells[f"sd_{name}{suffix}"] = np.minimum(np.sqrt(np.maximum(0.0, variance)), self.largest)
         return cells
 
     def _parts(self, below: float) -> dict[str, tuple[Floats, Floats, Floats]]:
@@ -600,26 +610,28 @@ def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[
 
 
 def _notes(
-    found: _Pairs, methods: Sequence[_Method], pairs: Sequence[tuple[int, int]], unit: Unit, specified: bool
+    estimates: _Pairs, methods: Sequence[_Method], pairs: Sequence[tuple[int, int]], unit: Unit, specified: bool
 ) -> list[list[str]]:
     """Warnings about the p-value of the method, for each pair."""
-    of_method = [_note(method, found.known, specified, unit) for method in methods]
+    of_method = [_note(method, estimates.known, specified, unit) for method in methods]
     shared = ["the training variance was specified and is treated as known"] if specified else []
-    if found.n_units < FEW_UNITS:
-        shared.append(f"{found.n_units} {unit}s are too few for the normal approximation of p-values and intervals")
+    if estimates.n_units < FEW_UNITS:
+        shared.append(f"{estimates.n_units} {unit}s are too few for the normal approximation of p-values and intervals")
     small = (
         f"p (method) below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there"
     )
     flat = f"the difference is the same on every {unit}, which does not show how much it varies, so p (outputs) is 1"
     constant = np.select(
-        [found.variance == 0, found.segments == 0], [f"{flat}, p (method) is 1, and there is no interval", flat], ""
+        [estimates.variance == 0, estimates.segments == 0],
+        [f"{flat}, p (method) is 1, and there is no interval", flat],
+        "",
     )
     none = "there are too few runs for a confidence interval (fewer than two degrees of freedom)"
-    without = (found.variance > 0) & ~found.has_interval
+    without = (estimates.variance > 0) & ~estimates.has_interval
     return [
         list(filter(None, [none * few, *shared, of_method[a], of_method[b], small * (0 < p < SMALL_P), same]))
         for (a, b), p, same, few in zip(
-            pairs, found.pvalue_method.tolist(), constant.tolist(), without.tolist(), strict=True
+            pairs, estimates.pvalue_method.tolist(), constant.tolist(), without.tolist(), strict=True
         )
     ]
 
@@ -651,9 +663,9 @@ def _bootstrap(
     progress: Progress | None,
 ) -> Floats:
     """P-values of the bootstrap of both levels, see docs/methods.md."""
-    one, other = np.array(pairs, dtype=np.intp).T
+    first, second = np.array(pairs, dtype=np.intp).T
     means = np.array([method.quality.mean() for method in methods])
-    gains = means[one] - means[other]
+    gains = means[first] - means[second]
     averaging = np.zeros((len(methods), len(scorer.counts)))
     for row, method in enumerate(methods):
         averaging[row, method.rows] = 1 / method.k
@@ -664,10 +676,10 @@ def _bootstrap(
         drawn = averaging @ scores
         for row, method in enumerate(methods):
             drawn[row] += _runs_drawn(method, training_sd, resampling.seed + (MAX_SEED + 1) * (row + 1), number, drawn)
-        found = np.zeros(len(pairs), dtype=np.int64)
-        _count_beyond(drawn, one, other, gains, _BAND * np.abs(means).max(), found)
+        counted = np.zeros(len(pairs), dtype=np.int64)
+        _count_beyond(drawn, first, second, gains, _BAND * np.abs(means).max(), counted)
         with adding:
-            np.add(beyond, found, out=beyond)
+            np.add(beyond, counted, out=beyond)
 
     scorer.for_each_batch(add, resampling, progress)
     return definitions.find("bootstrap").pvalue(beyond, resampling.n_resamples)
@@ -689,8 +701,8 @@ def _runs_drawn(method: _Method, training_sd: float | None, seed: int, first: in
         deviations, n_draws = (method.quality - method.quality.mean()) * math.sqrt(share), method.k - 1
     counts = np.empty((n, len(deviations)))
     drawn = random_streams.bootstrap_counts(seed, first, n, len(deviations), n_draws=n_draws, out=counts)
-    found: Floats = drawn @ deviations / n_draws
-    return found
+    deviation: Floats = drawn @ deviations / n_draws
+    return deviation
 
 
 _BAND = 1e-12
@@ -698,11 +710,9 @@ _BAND = 1e-12
 
 
 @compiled
-def _count_beyond(drawn, one, other, gains, band, out):  # type: ignore[no-untyped-def]
-    for pair in range(len(one)):
-        first, second, gain = drawn[one[pair]], drawn[other[pair]], gains[pair]
+def _count_beyond(drawn, first, second, gains, band, out):  # type: ignore[no-untyped-def]
+    for pair in range(len(first)):
+        a, b, gain = drawn[first[pair]], drawn[second[pair]], gains[pair]
         border = abs(gain) - band
-        found = 0
         for resample in range(drawn.shape[1]):
-            found += abs(first[resample] - second[resample] - gain) >= border
-        out[pair] += found
+            out[pair] += abs(a[resample] - b[resample] - gain) >= border

@@ -150,8 +150,8 @@ class Family:
             τ = κσ, with σ² the mean of n s² over the test sets.
         """
         variance_per_segment = np.square(np.asarray(standard_errors, dtype=np.float64)) * np.asarray(n_segments)
-        found: Floats = np.sqrt(self.kappa_squared * variance_per_segment.mean(axis=-1))
-        return found
+        tau: Floats = np.sqrt(self.kappa_squared * variance_per_segment.mean(axis=-1))
+        return tau
 
     def summary(self, metric: str) -> str:
         """A sentence about the source of the heterogeneity, and how well it predicted; `metric` is the user's."""
@@ -185,7 +185,9 @@ def families() -> tuple[Family, ...]:
     True
     """
     rows = tables.read(Path(__file__).with_name("family_heterogeneity.tsv"), FAMILY_HETEROGENEITY)
-    return tuple(Family(**{one.name: row[one.name] for one in fields(Family)}) for row in rows.to_dict("records"))
+    return tuple(
+        Family(**{column.name: row[column.name] for column in fields(Family)}) for row in rows.to_dict("records")
+    )
 
 
 def known_family(name: str, metric: str = "") -> Family:
@@ -218,9 +220,9 @@ def known_family(name: str, metric: str = "") -> Family:
     >>> known_family("wmt-domains").metric
     'bleu'
     """
-    choose(name, list(dict.fromkeys(one.family for one in families())), "family of test sets:")
-    of = [one for one in families() if one.family == name]
-    return next((one for one in of if one.metric == metric), of[0])
+    choose(name, list(dict.fromkeys(member.family for member in families())), "family of test sets:")
+    of = [member for member in families() if member.family == name]
+    return next((member for member in of if member.metric == metric), of[0])
 
 
 def random_effects(
@@ -348,14 +350,14 @@ class _Mixture:
     def quantile(self, share: float) -> Floats:
         from scipy.special import ndtri
 
-        own = self.means + float(ndtri(share)) * self.spreads
-        low, high = own.min(axis=0), own.max(axis=0)
+        quantiles = self.means + float(ndtri(share)) * self.spreads
+        low, high = quantiles.min(axis=0), quantiles.max(axis=0)
         for _ in range(_STEPS):
             middle = (low + high) / 2
             less = self.below(middle) < share
             low, high = np.where(less, middle, low), np.where(less, high, middle)
-        found: Floats = (low + high) / 2
-        return found
+        quantile_of_mixture: Floats = (low + high) / 2
+        return quantile_of_mixture
 
 
 def _possible(d: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -364,12 +366,12 @@ def _possible(d: Floats, v: Floats) -> tuple[Floats, Floats]:
 
     shares = np.exp(-(_QUANTILES**2) / 2)
     targets = chdtri(d.shape[1] - 1, 1 - ndtr(_QUANTILES))
-    found = []
+    tau_squared = []
     for start in range(0, len(targets), together := max(1, _AT_ONCE // d.size)):
         some = targets[start : start + together]
-        ds, vs = (np.tile(one, (len(some), 1)) for one in (d, v))
-        found.append(_root(ds, vs, np.repeat(some, len(d))).reshape(len(some), -1))
-    return np.concatenate(found), shares / shares.sum()
+        ds, vs = (np.tile(values, (len(some), 1)) for values in (d, v))
+        tau_squared.append(_root(ds, vs, np.repeat(some, len(d))).reshape(len(some), -1))
+    return np.concatenate(tau_squared), shares / shares.sum()
 
 
 def _mixtures(d: Floats, v: Floats, possible: Floats, shares: Floats) -> tuple[_Mixture, _Mixture]:
@@ -390,8 +392,8 @@ def _mean(d: Floats, v: Floats, tau2: Floats) -> tuple[Floats, Floats]:
 
 def _q(d: Floats, v: Floats, tau2: Floats) -> Floats:
     mean, _ = _mean(d, v, tau2)
-    found: Floats = ((d - mean[:, None]) ** 2 / (v + tau2[:, None])).sum(axis=1)
-    return found
+    q: Floats = ((d - mean[:, None]) ** 2 / (v + tau2[:, None])).sum(axis=1)
+    return q
 
 
 def _root(d: Floats, v: Floats, target: float | Floats) -> Floats:
@@ -414,16 +416,16 @@ def elsewhere(gain: float, errors: tuple[float, float], n_segments: int, metric:
     """
     of = known_family(family, metric)
     tau = float(of.heterogeneity([errors[1]], [n_segments]))
-    found = random_effects([gain], errors[:1], heterogeneity=tau)
-    chance = rendering.pvalue(float(found.p_next[0]), LEAST_CHANCE)
-    said = [
+    effects = random_effects([gain], errors[:1], heterogeneity=tau)
+    chance = rendering.pvalue(float(effects.p_next[0]), LEAST_CHANCE)
+    sentences = [
         "p refers to other samples from the source of this test set; the probability that the other system wins on "
         f"the next test set of the family {family} is {chance}, and above 5 % for "
         f"gains below {SMALLEST_RELIABLE_GAIN * tau:.2f} (the smallest reliable gain), however many segments this test "
         "set has",
         of.summary(metric),
     ]
-    return said + _rough(n_segments)
+    return sentences + _rough(n_segments)
 
 
 def transfers(
@@ -469,32 +471,13 @@ def transfers(
                 f"found dataset {named(str(dataset))} as {', '.join(map(str, kinds))}, expected the whole, or its "
                 "domains: test sets must not share segments"
             )
-    first, first_rows = by_test_set[0]
-    compared = list(dict.fromkeys(first_rows[["system_a", "system_b"]].to_numpy().ravel().tolist()))
-    positions = {name: index for index, name in enumerate(compared)}
-    a, b = np.triu_indices(len(compared), k=1)
-    found = np.empty((2, len(a), len(by_test_set)))
-    for column, (name, rows) in enumerate(by_test_set):
-        _same_systems(first, compared, name, rows)
-        one, other = (rows[side].map(positions).to_numpy(dtype=np.intp) for side in ("system_a", "system_b"))
-        sign = np.where(one < other, 1.0, -1.0)
-        low, high = np.minimum(one, other), np.maximum(one, other)
-        row = low * len(compared) - low * (low + 1) // 2 + high - low - 1
-        if len(np.unique(row)) < len(row):
-            twice = rows[pd.Series(row, index=rows.index).duplicated()].iloc[0]
-            raise InputError(
-                f"{named(str(twice['system_a']))} and {named(str(twice['system_b']))} are compared more than once on "
-                f"{name}, expected once"
-            )
-        if len(row) < len(a):
-            raise InputError(f"{name} has {len(row)} pairs of {len(compared)} systems, expected all {len(a)}")
-        found[0, row, column] = sign * rows["gain"].to_numpy()
-        found[1, row, column] = rows["standard_error"].to_numpy()
-    gains, errors = found
+    compared = list(dict.fromkeys(by_test_set[0][1][["system_a", "system_b"]].to_numpy().ravel().tolist()))
+    gains, errors = _by_pair(compared, by_test_set)
     _different([name for name, _ in by_test_set], gains, errors)
     sizes = [int(rows["n_segments"].iloc[0]) for _, rows in by_test_set]
     tau = known_family(family, str(metrics[0])).heterogeneity(errors, sizes) if family else heterogeneity
     result = random_effects(gains, errors, confidence_level=confidence_level, heterogeneity=tau)
+    a, b = np.triu_indices(len(compared), k=1)
     better = np.where(result.gain >= 0, a, b)
     sign = np.where(result.gain >= 0, 1.0, -1.0)
     ends: dict[str, Floats] = {}
@@ -556,12 +539,12 @@ def render(table: pd.DataFrame, limits: Sequence[str], format: str = "table") ->
         replace(TRANSFER["gain"], name="prediction", heading="on the next [95 %]", ends=()),
         *TRANSFER.view(pvalue_iid="", p_next="", smallest_reliable_gain="reliable gain"),
     ]
-    said = [
+    meanings = [
         "p (i.i.d.): one-sided p-value for A over B, as if all segments came from one source",
         "p (next): probability that B is the better one on the next test set of this sort",
         "reliable gain: wins the next test set with probability 95 %, however many segments a test set has",
     ]
-    return rendering.render(rows, columns, format, notes=[*said, *limits])
+    return rendering.render(rows, columns, format, notes=[*meanings, *limits])
 
 
 def notes(table: pd.DataFrame, smallest: int) -> list[str]:
@@ -569,8 +552,8 @@ def notes(table: pd.DataFrame, smallest: int) -> list[str]:
     families_used = dict.fromkeys(
         table.loc[table["family"] != "", ["family", "metric"]].itertuples(index=False, name=None)
     )
-    said = [known_family(name, metric).summary(metric) for name, metric in families_used]
-    return said + _rough(smallest)
+    summaries = [known_family(name, metric).summary(metric) for name, metric in families_used]
+    return summaries + _rough(smallest)
 
 
 def _rough(n_segments: int) -> list[str]:
@@ -579,10 +562,35 @@ def _rough(n_segments: int) -> list[str]:
     return [f"p (next) is rough: {n_segments} segments are too few for the normal approximation of gains"]
 
 
+def _by_pair(compared: Sequence[str], by_test_set: Sequence[tuple[str, pd.DataFrame]]) -> tuple[Floats, Floats]:
+    """Gains of each pair's first system over its second, and their standard errors, (pairs × test sets) each."""
+    positions = {name: index for index, name in enumerate(compared)}
+    n_pairs = len(compared) * (len(compared) - 1) // 2
+    gains, errors = np.empty((2, n_pairs, len(by_test_set)))
+    for column, (name, rows) in enumerate(by_test_set):
+        _same_systems(by_test_set[0][0], compared, name, rows)
+        a, b = (rows[side].map(positions).to_numpy(dtype=np.intp) for side in ("system_a", "system_b"))
+        sign = np.where(a < b, 1.0, -1.0)
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        # The row of a pair in the upper triangle, row by row
+        row = low * len(compared) - low * (low + 1) // 2 + high - low - 1
+        if len(np.unique(row)) < len(row):
+            twice = rows[pd.Series(row, index=rows.index).duplicated()].iloc[0]
+            raise InputError(
+                f"{named(str(twice['system_a']))} and {named(str(twice['system_b']))} are compared more than once on "
+                f"{name}, expected once"
+            )
+        if len(row) < n_pairs:
+            raise InputError(f"{name} has {len(row)} pairs of {len(compared)} systems, expected all {n_pairs}")
+        gains[row, column] = sign * rows["gain"].to_numpy()
+        errors[row, column] = rows["standard_error"].to_numpy()
+    return gains, errors
+
+
 def _same_systems(first: str, systems: Sequence[str], name: str, rows: pd.DataFrame) -> None:
-    own = set(rows["system_a"]) | set(rows["system_b"])
+    present = set(rows["system_a"]) | set(rows["system_b"])
     for system in systems:
-        if system not in own:
+        if system not in present:
             raise InputError(f"system {named(system)} is on {first} but not on {name}, expected it on every test set")
-    for system in sorted(own - set(systems)):
+    for system in sorted(present - set(systems)):
         raise InputError(f"system {named(system)} is on {name} but not on {first}, expected it on every test set")

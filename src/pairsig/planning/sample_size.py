@@ -106,19 +106,19 @@ def in_unit(given: Amount, what: str, best: float | None) -> float:
     (70.0, 70.0, 0.02)
     """
     text = str(given).strip()
-    found, name = f"the {what.replace('-', ' ')} is {text}", f"--{what}"
+    stated, name = f"the {what.replace('-', ' ')} is {text}", f"--{what}"
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
-        raise InputError(f"{found}, expected a number or a percentage, such as {name} 2%") from None
+        raise InputError(f"{stated}, expected a number or a percentage, such as {name} 2%") from None
     if text.endswith("%"):
         if best is None:
-            raise InputError(f"{found}, but these scores are not percentages, expected a number in their unit")
+            raise InputError(f"{stated}, but these scores are not percentages, expected a number in their unit")
         return value * best / 100
     if best == 100 and 0 < value < (1 if what == "score" else 0.1):
-        raise InputError(f"{found}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
+        raise InputError(f"{stated}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
     if best == 1 and 1 <= value < math.inf:
-        raise InputError(f"{found}, but the scores are from 0 to 1; write {name} {value:g}% or {name} {value / 100:g}")
+        raise InputError(f"{stated}, but the scores are from 0 to 1; write {name} {value:g}% or {name} {value / 100:g}")
     return value
 
 
@@ -436,20 +436,20 @@ def _students(variance: float, n_units: int, gain: float, design: Design) -> flo
 
     nu = n_units - 1
     error = math.sqrt(variance / n_units + design.training)
-    one, two = (float(stdtrit(nu, 1 - share)) for share in (design.alpha, design.alpha / 2))
+    one_sided, two_sided = (float(stdtrit(nu, 1 - share)) for share in (design.alpha, design.alpha / 2))
     if design.claim == "difference":
         if design.test.draw == "swap":
             if 2.0 ** (design.test.two_sided - n_units) > design.alpha:
                 return 0.0
-            critical = two if design.test.two_sided else one
+            critical = two_sided if design.test.two_sided else one_sided
         else:
             share = design.alpha / 2 if design.test.two_sided else design.alpha
             critical = float(ndtri(1 - share)) * math.sqrt(nu / n_units)
         return 1 - _below(critical, nu, gain / error)
     margin = float(design.margin or 0)
     if design.claim == "not-worse":
-        return 1 - _below(one, nu, (margin + gain) / error)
-    sides = [_below(one, nu, (margin + sign * gain) / error) for sign in (1, -1)]
+        return 1 - _below(one_sided, nu, (margin + gain) / error)
+    sides = [_below(one_sided, nu, (margin + sign * gain) / error) for sign in (1, -1)]
     return max(0.0, 1 - sum(sides))
 
 
@@ -467,9 +467,11 @@ def units_for(variance: float, gain: float, design: Design, passed: float | None
     Student's power increases with the number of units. The power of exact tests of items does not, since counts are
     integers, and a few more items may lower it. For them this is the smallest number from which on all have the power.
     """
-    found = _first(lambda n: _students(variance, n, gain, design) >= design.power)
+    n_units = _first(lambda n: _students(variance, n, gain, design) >= design.power)
     exact = _of_items(variance, gain, design, passed)
-    return found if found is None or exact is None or not exact.covers(found) else exact.first(design.power, found)
+    return (
+        n_units if n_units is None or exact is None or not exact.covers(n_units) else exact.first(design.power, n_units)
+    )
 
 
 def _first(enough: Callable[[int], bool]) -> int | None:
@@ -553,14 +555,14 @@ def plan(
     def at_ends(find: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Results for the variance and for the ends of its interval."""
         ends = (spread.variance, spread.low, spread.high)
-        found = {value: find(value, *arguments, spread.passed) for value in dict.fromkeys(ends)}
-        return [found[value] for value in ends]
+        results = {value: find(value, *arguments, spread.passed) for value in dict.fromkeys(ends)}
+        return [results[value] for value in ends]
 
     def powers(n_units: int | None, gain: float, mine: Design) -> dict[str, float]:
         if n_units is None:
             return {"power": mine.power}
-        own, high, low = at_ends(power, n_units, gain, mine)
-        return {"power": own, "power_low": low, "power_high": high}
+        planned, high, low = at_ends(power, n_units, gain, mine)
+        return {"power": planned, "power_low": low, "power_high": high}
 
     def add(question: str, claim: Claim, margin: float | None, **cells: Any) -> None:
         name = own.test.label if claim == "difference" else f"margin {claim}"
@@ -581,14 +583,14 @@ def plan(
         units = max(2, round(size / spread.segments_per_unit))
         for claim in CLAIMS[: 2 if sizes else 1]:
             mine = replace(own, claim=claim, margin=1.0)
-            found = at_ends(size_for, units, mine)
+            reached = at_ends(size_for, units, mine)
             what = "gain" if claim == "difference" else "margin"
-            cells = dict(zip((what, f"{what}_low", f"{what}_high"), found, strict=True))
+            cells = dict(zip((what, f"{what}_low", f"{what}_high"), reached, strict=True))
             add(what, claim, None, notes=_doubts(spread, mine, 0.0, units))
             rows[-1] |= {"gain": 0.0} | cells | {"n_segments": size} | _documents(spread, units)
             if claim == "equivalence":
-                mine = replace(mine, margin=found[0] or 1.0)
-            rows[-1] |= powers(None if found[0] is None else units, rows[-1]["gain"], mine)
+                mine = replace(mine, margin=reached[0] or 1.0)
+            rows[-1] |= powers(None if reached[0] is None else units, rows[-1]["gain"], mine)
     return frame(PLAN, rows)
 
 
@@ -598,8 +600,8 @@ def _documents(spread: Spread, n: int | None) -> dict[str, int | None]:
 
 def _numbers(spread: Spread, *units: int | None) -> dict[str, int | None]:
     """The size and the ends of its interval, in segments."""
-    found = [None if n is None else math.ceil(n * spread.segments_per_unit) for n in units]
-    return dict(zip(("n_segments", "n_low", "n_high"), found, strict=True)) | _documents(spread, units[0])
+    n_segments = [None if n is None else math.ceil(n * spread.segments_per_unit) for n in units]
+    return dict(zip(("n_segments", "n_low", "n_high"), n_segments, strict=True)) | _documents(spread, units[0])
 
 
 def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) -> list[str]:
@@ -651,7 +653,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     if all(row["n_documents"] is None for row in rows):
         columns = [column for column in columns if column.name != "n_documents"]
     deviation = f"standard deviation of the difference per unit: {table['deviation'].iloc[0]:.3g} points"
-    notes = dict.fromkeys(note for own in table["notes"] for note in own)
+    notes = dict.fromkeys(note for notes_of_row in table["notes"] for note in notes_of_row)
     return rendering.render(rows, columns, format, notes=[deviation, *notes])
 
 

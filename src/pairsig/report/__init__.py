@@ -28,16 +28,16 @@ MOST_DRAWN = 12
 """Maximum number of comparisons in a figure."""
 
 
-def write(found: Sequence[Evidence], path: str | Path) -> None:
+def write(comparisons: Sequence[Evidence], path: str | Path) -> None:
     """Write the page to a file, which appears only when it is complete."""
-    write_text(page(found), path)
+    write_text(page(comparisons), path)
 
 
-def draw(found: Sequence[Evidence], path: str | Path) -> None:
+def draw(comparisons: Sequence[Evidence], path: str | Path) -> None:
     """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG; see `check_drawn`."""
     from pairsig.io import pictures
 
-    pictures.save(pictures.styled(drawn)(found), path)
+    pictures.save(pictures.styled(drawn)(comparisons), path)
 
 
 def check_drawn(n_comparisons: int) -> None:
@@ -49,32 +49,34 @@ def check_drawn(n_comparisons: int) -> None:
         )
 
 
-def drawn(found: Sequence[Evidence]) -> Figure:
+def drawn(comparisons: Sequence[Evidence]) -> Figure:
     """The figure that `draw` writes."""
     from pairsig.io.pictures import INK, RUST, Picture, plot_intervals
 
-    rows = [1 + len(own.domains) for own in found]
-    heights = [max(1.5 if own.null else 0.7, 0.6 + 0.17 * n) for own, n in zip(found, rows, strict=True)]
-    both = any(own.null is not None for own in found)  # methods with runs have no null distribution
+    rows = [1 + len(evidence.domains) for evidence in comparisons]
+    heights = [
+        max(1.5 if evidence.null else 0.7, 0.6 + 0.17 * n) for evidence, n in zip(comparisons, rows, strict=True)
+    ]
+    both = any(evidence.null is not None for evidence in comparisons)  # methods with runs have no null distribution
     figure = Picture(figsize=(6.3 if both else 4.2, math.fsum(heights)))
-    grid = figure.subplots(len(found), 2 if both else 1, squeeze=False, height_ratios=heights)
-    for own, (left, *others) in zip(found, grid, strict=True):
-        left.set_title(f"{own.ahead} over {own.behind}, {own.metric}", fontsize=8)
+    grid = figure.subplots(len(comparisons), 2 if both else 1, squeeze=False, height_ratios=heights)
+    for evidence, (left, *others) in zip(comparisons, grid, strict=True):
+        left.set_title(f"{evidence.ahead} over {evidence.behind}, {evidence.metric}", fontsize=8)
         right = others[0] if both else left
-        if both and own.null is None:
+        if both and evidence.null is None:
             left.set_axis_off()
-        elif own.null is not None:
-            null = own.null
+        elif evidence.null is not None:
+            null = evidence.null
             middle = (null.edges[1:] + null.edges[:-1]) / 2
             width = np.diff(null.edges)
             left.bar(
                 middle, null.mass / width, width, color=np.where(null.counted, RUST, "#b9bec5").tolist(), linewidth=0
             )
-            left.axvline(own.gain, color=INK, linewidth=1)
+            left.axvline(evidence.gain, color=INK, linewidth=1)
             left.spines[["left"]].set_visible(False)
             left.set_yticks([])
-            left.set_xlabel(f"gain by chance alone (points); {equation(own.tests[0][1])}")
-        table = [("all", own.gain, own.low, own.high)]
-        table += [(str(row.domain), row.gain, row.low, row.high) for row in own.domains.itertuples(index=False)]
-        plot_intervals(right, table, f"gain with 95 % interval (points); all: {points(own.gain, own.digits)}")
+            left.set_xlabel(f"gain by chance alone (points); {equation(evidence.tests[0][1])}")
+        table = [("all", evidence.gain, evidence.low, evidence.high)]
+        table += [(str(row.domain), row.gain, row.low, row.high) for row in evidence.domains.itertuples(index=False)]
+        plot_intervals(right, table, f"gain with 95 % interval (points); all: {points(evidence.gain, evidence.digits)}")
     return figure

@@ -179,16 +179,16 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
     the two on the unit, divided by the total, and the sum over units is the gain. For other metrics this holds to first
     order. The shape of the counts is (2, units, columns), see `Statistics.of`.
     """
-    one, other = counts.astype(np.float64)
+    first, second = counts.astype(np.float64)
     sign = 1.0 if metric.higher_is_better else -1.0
-    total_one, total_other = one.sum(axis=0), other.sum(axis=0)
+    total_first, total_second = first.sum(axis=0), second.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gain = metric.score(total_one[None]) - metric.score(total_other[None])
-        swapped = metric.score(total_one - one + other) - metric.score(total_other - other + one)
-    found: Floats = sign * (gain - swapped) / 2
-    found[~np.isfinite(found) | (one == other).all(axis=1)] = 0.0
-    found[np.abs(found) <= _TIED * np.abs(found).max(initial=0.0)] = 0.0
-    return found
+        gain = metric.score(total_first[None]) - metric.score(total_second[None])
+        swapped = metric.score(total_first - first + second) - metric.score(total_second - second + first)
+    contributions: Floats = sign * (gain - swapped) / 2
+    contributions[~np.isfinite(contributions) | (first == second).all(axis=1)] = 0.0
+    contributions[np.abs(contributions) <= _TIED * np.abs(contributions).max(initial=0.0)] = 0.0
+    return contributions
 
 
 def of_systems(
@@ -202,8 +202,8 @@ def of_systems(
     several = any(row["n_compared"] > 1 for row in table)
     for row, holm, decides in zip(table, shown_adjusted(table), decisive(table), strict=True):
         if row["metric"] == metric.name:
-            own = row | {"holm": holm if several else "", "pvalue_holm": decides}
-            rows_of.setdefault((row["system_a"], row["system_b"]), []).append(own)
+            shown = row | {"holm": holm if several else "", "pvalue_holm": decides}
+            rows_of.setdefault((row["system_a"], row["system_b"]), []).append(shown)
     for names, rows in rows_of.items():
         first = sentences.as_gains(rows[0])
         both = [statistics.systems.index(name) for name in names]
@@ -247,22 +247,24 @@ def of_methods(
     counts = statistics.of(metric)
     n_documents = len(set(statistics.documents)) if unit == "document" else 0
     several = max(table.get("n_compared", [len(table)])) > 1
-    said = sentences.of_methods(table, n_documents).split("\n")
-    for row, sentence in zip(table.itertuples(index=False), said, strict=True):
+    paragraphs = sentences.of_methods(table, n_documents).split("\n")
+    for row, sentence in zip(table.itertuples(index=False), paragraphs, strict=True):
         rows_a, rows_b = (
             [place for place, method in enumerate(statistics.methods) if method == name]
             for name in (row.method_a, row.method_b)
         )
         ahead = [1, 0] if row.better == row.method_b else [0, 1]
-        own = statistics.select(systems=[statistics.systems[place] for place in rows_a + rows_b])
+        both = statistics.select(systems=[statistics.systems[place] for place in rows_a + rows_b])
 
         def on(
-            segments: NDArray[np.intp], own: Statistics = own, row: Any = row, sign: int = 1 - 2 * ahead[0]
+            segments: NDArray[np.intp], both: Statistics = both, row: Any = row, sign: int = 1 - 2 * ahead[0]
         ) -> tuple[float, float, float]:
-            (found,) = methods.compare_methods(
-                own.select(segments=segments), metric=metric, design=row.design, training_sd=training_sd, unit=unit
+            (compared,) = methods.compare_methods(
+                both.select(segments=segments), metric=metric, design=row.design, training_sd=training_sd, unit=unit
             ).table.itertuples(index=False)
-            return _turned(found.gain, found.ci_low, found.ci_high, sign * (-1 if found.better == row.method_b else 1))
+            return _turned(
+                compared.gain, compared.ci_low, compared.ci_high, sign * (-1 if compared.better == row.method_b else 1)
+            )
 
         yield Evidence(
             metric=metric.name,
@@ -295,10 +297,10 @@ def by_segment(
     statistics: Statistics, metric: Metric, of_a: NDArray[Any], of_b: NDArray[Any], ahead: Sequence[int]
 ) -> pd.DataFrame:
     """One row per segment, from the counts of both methods' runs, (runs, segments, columns)."""
-    found = np.mean([carried(np.stack([a, b]), metric) for a in of_a for b in of_b], axis=0)
+    contributions = np.mean([carried(np.stack([a, b]), metric) for a in of_a for b in of_b], axis=0)
     texts = zip(*(statistics.texts.get(name, ("", "")) for name in statistics.segments.tolist()), strict=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        score_a, score_b = (metric.score(own.astype(np.float64)).mean(axis=0) for own in (of_a, of_b))
+        score_a, score_b = (metric.score(runs.astype(np.float64)).mean(axis=0) for runs in (of_a, of_b))
     return pd.DataFrame(
         {
             "segment": statistics.segments,
@@ -306,7 +308,7 @@ def by_segment(
             "domain": statistics.domains,
             "score_a": score_a,
             "score_b": score_b,
-            "carried": -found if ahead[0] else found,
+            "carried": -contributions if ahead[0] else contributions,
         }
         | dict(zip(("input", "target"), texts, strict=True))
     )
@@ -331,12 +333,11 @@ def _domains(statistics: Statistics, on: Any) -> pd.DataFrame:
 def _on_segments(pair: Pair, segments: NDArray[np.intp], ahead: Sequence[int]) -> tuple[float, float, float]:
     documents = None if pair.documents is None else pair.documents[segments]
     part = Pair(pair.metric, pair.segments[ahead][:, segments], documents)
-    found = intervals.signed(part)
-    found = found if pair.metric.higher_is_better else found.turned
-    low, high = (found.low, found.high) if found.passed_or_failed or found.n_different >= intervals.ENOUGH else (
-        math.nan, math.nan,
-    )  # fmt: skip
-    return part.difference, low, high
+    interval = intervals.signed(part)
+    interval = interval if pair.metric.higher_is_better else interval.turned
+    if not interval.passed_or_failed and interval.n_different < intervals.ENOUGH:
+        return part.difference, math.nan, math.nan
+    return part.difference, interval.low, interval.high
 
 
 def _turned(gain: float, low: float, high: float, sign: int) -> tuple[float, float, float]:
@@ -369,8 +370,8 @@ def null(pair: Pair, test: Test, resampling: Resampling) -> Null | None:
 def _highest(units: NDArray[Any], steps: Floats, metric: Metric) -> float:
     """The gain if every unit that favours the second system is swapped: the largest one for a linear metric."""
     best = np.where((steps >= 0)[None, :, None], units, units[::-1]).astype(np.float64).sum(axis=1)
-    one, other = (float(score) for score in metric.score(best))
-    return one - other if metric.higher_is_better else other - one
+    first, second = (float(score) for score in metric.score(best))
+    return first - second if metric.higher_is_better else second - first
 
 
 def _edges(start: float, reach: float, width: float) -> Floats:
@@ -447,9 +448,9 @@ def _shuffled(pair: Pair, order: Sequence[int], resampling: Resampling) -> Float
     def take(moved: Floats, number: int) -> None:
         exchanged = np.moveaxis(moved[:, 1] - moved[:, 0], 0, -1)  # (shuffles, columns)
         with np.errstate(divide="ignore", invalid="ignore"):
-            one = pair.metric.score(totals[0, :, 0] + exchanged)
-            other = pair.metric.score(totals[1, :, 0] - exchanged)
-        gains[number : number + len(one)] = sign * (one - other)
+            first = pair.metric.score(totals[0, :, 0] + exchanged)
+            second = pair.metric.score(totals[1, :, 0] - exchanged)
+        gains[number : number + len(first)] = sign * (first - second)
 
     engine.for_each_batch(take, find("randomization"), product, resampling, range(resampling.n_resamples))
     return gains

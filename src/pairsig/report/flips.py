@@ -26,21 +26,21 @@ def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -
     """
     counts = statistics.of(metric)
     names = list(dict.fromkeys(statistics.methods))
-    rows = {name: [row for row, own in enumerate(statistics.methods) if own == name] for name in names}
+    rows = {name: [row for row, method in enumerate(statistics.methods) if method == name] for name in names}
     parts = [
         flipped(by_segment(statistics, metric, counts[rows[a]], counts[rows[b]], (0, 1))).assign(
             metric=metric.name, system_a=a, system_b=b
         )
         for a, b in pairs_with_one(names, baseline)
     ]
-    found = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
-    return frame(FLIPS, found[list(FLIPS.names)])
+    changed = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
+    return frame(FLIPS, changed[list(FLIPS.names)])
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
-def for_spreadsheets(found: pd.DataFrame) -> pd.DataFrame:
+def for_spreadsheets(items: pd.DataFrame) -> pd.DataFrame:
     """The table with an apostrophe before texts that a spreadsheet would run as formulas, such as `=cmd()`."""
 
     def safe(cell: Any) -> Any:
@@ -52,7 +52,7 @@ def for_spreadsheets(found: pd.DataFrame) -> pd.DataFrame:
             return f"'{cell}"
         return cell
 
-    return found.map(safe)
+    return items.map(safe)
 
 
 def passed_or_failed(segments: pd.DataFrame) -> bool:
@@ -67,10 +67,12 @@ def flipped(segments: pd.DataFrame, most: int | None = None) -> pd.DataFrame:
     the `MOST` with the largest contributions in each direction. `carried` must be positive where system A is better;
     `most` is another limit, for both cases.
     """
-    own = segments.assign(direction=np.where(segments["carried"] > 0, "gained", "lost"))
+    changed = segments.assign(direction=np.where(segments["carried"] > 0, "gained", "lost"))
     if not passed_or_failed(segments):
-        own, most = own.sort_values("carried", key=lambda size: -size.abs(), kind="stable"), most or MOST
-    parts = [own[(own["carried"] != 0) & (own["direction"] == direction)] for direction in ("lost", "gained")]
+        changed, most = changed.sort_values("carried", key=lambda size: -size.abs(), kind="stable"), most or MOST
+    parts = [
+        changed[(changed["carried"] != 0) & (changed["direction"] == direction)] for direction in ("lost", "gained")
+    ]
     return pd.concat([part.head(len(part) if most is None else most) for part in parts], ignore_index=True)
 
 

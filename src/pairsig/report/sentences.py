@@ -49,12 +49,12 @@ def rows_reported(rows: Sequence[Row]) -> list[Row]:
     """The rows that `of_systems` reports: those of a metric's first test, and of equivalence up to the margin."""
     by_metric: dict[str, list[Row]] = {}
     for row in rows:
-        own = by_metric.setdefault(row["metric"], [])
-        first = own[0] if own else row
+        rows_of_metric = by_metric.setdefault(row["metric"], [])
+        first = rows_of_metric[0] if rows_of_metric else row
         of_first = all(row[name] == first[name] for name in ("test", "method", "alternative"))
         if of_first or (row["margin"] is not None and row["alternative"] == "equivalence"):
-            own.append(row)
-    return [row for own in by_metric.values() for row in own]
+            rows_of_metric.append(row)
+    return [row for rows_of_metric in by_metric.values() for row in rows_of_metric]
 
 
 def verdict(a: str, b: str, better: str, p: float, gain: str) -> str:
@@ -158,7 +158,7 @@ def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
 
 def _of_several(rows: Sequence[Row]) -> str:
     """The sentence on several systems that are compared with the same one: the first system, or the baseline."""
-    found: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
+    by_verdict: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     first = rows[0]
     same, other = ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
     for row, decides, p in zip(rows, decisive(rows), shown_adjusted(rows), strict=True):
@@ -167,10 +167,10 @@ def _of_several(rows: Sequence[Row]) -> str:
         gain = f"by {_decimals(row, row['gain'])}"
         if decides >= ALPHA:
             gain = f"{'ahead' if ahead else 'behind'} {gain}" if row["better"] else "same score"
-        found[verdict].append(f"{row[other]} ({gain}, {equation(p)})")
+        by_verdict[verdict].append(f"{row[other]} ({gain}, {equation(p)})")
     verdicts = [
         f"{_and(systems)} {'is' if len(systems) == 1 else 'are'} {verdict}"
-        for verdict, systems in found.items()
+        for verdict, systems in by_verdict.items()
         if systems
     ]
     lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for row in rows) else ""

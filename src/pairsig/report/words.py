@@ -25,35 +25,40 @@ def interval(low: float, high: float, places: int) -> str:
     return "" if math.isnan(low) or math.isnan(high) else f" [{points(low, places)}, {points(high, places)}]"
 
 
-def headline(own: Evidence) -> str:
+def headline(evidence: Evidence) -> str:
     """Which system is better and by how much, or that the difference is not significant."""
-    if not own.better:
-        return f"{own.system_a} and {own.system_b} have the same {own.metric}: {points(own.score_a, own.digits)}"
-    ahead, behind = (own.score_a, own.score_b) if own.ahead == own.system_a else (own.score_b, own.score_a)
-    gain = f"{points(own.gain, own.digits)} points of {own.metric}"
-    sentence = verdict(own.system_a, own.system_b, own.better, own.decides, gain)
-    return f"{sentence}, {points(ahead, own.digits)} against {points(behind, own.digits)}"
+    if not evidence.better:
+        score = points(evidence.score_a, evidence.digits)
+        return f"{evidence.system_a} and {evidence.system_b} have the same {evidence.metric}: {score}"
+    ahead, behind = (
+        (evidence.score_a, evidence.score_b)
+        if evidence.ahead == evidence.system_a
+        else (evidence.score_b, evidence.score_a)
+    )
+    gain = f"{points(evidence.gain, evidence.digits)} points of {evidence.metric}"
+    sentence = verdict(evidence.system_a, evidence.system_b, evidence.better, evidence.decides, gain)
+    return f"{sentence}, {points(ahead, evidence.digits)} against {points(behind, evidence.digits)}"
 
 
-def about_p(own: Evidence) -> list[str]:
+def about_p(evidence: Evidence) -> list[str]:
     """What the p-value means, and what it does not."""
-    _, p, holm = own.tests[0]
-    units = f"{own.unit}s"
-    if not own.better:
+    _, p, holm = evidence.tests[0]
+    units = f"{evidence.unit}s"
+    if not evidence.better:
         by_definition = ", and p is 1 by definition" if p == "1" else ""
         return [f"The scores are the same, so no system is better{by_definition}."]
-    sentences = [_meaning(own, p, units)]
-    if not math.isnan(own.low):
+    sentences = [_meaning(evidence, p, units)]
+    if not math.isnan(evidence.low):
         sentences.append(
-            f"On new {units} from the same source, gains from {points(own.low, own.digits)} to "
-            f"{points(own.high, own.digits)} points are plausible (95 % interval)"
-            + (", so the other system may be the better one." if own.low < 0 else ".")
+            f"On new {units} from the same source, gains from {points(evidence.low, evidence.digits)} to "
+            f"{points(evidence.high, evidence.digits)} points are plausible (95 % interval)"
+            + (", so the other system may be the better one." if evidence.low < 0 else ".")
         )
     sentences.append(
         "p is not the probability that the systems are equally good, and a small p does not mean that the gain is "
         "large enough to matter. The gain and its interval show that."
     )
-    if own.decides >= ALPHA:
+    if evidence.decides >= ALPHA:
         sentences.append(
             "A large p does not show that the systems are equally good: every gain in the interval is plausible. To "
             "test whether they are equally good up to a margin, use --margin."
@@ -62,7 +67,7 @@ def about_p(own: Evidence) -> list[str]:
         f"p is about new {units} from the source of this test set. In another domain, language or benchmark, the other "
         "system may be better, however small p is; see --family and pairsig transfer."
     )
-    if max(own.runs) == 1:
+    if max(evidence.runs) == 1:
         sentences.append(
             "p is about these outputs. If a system is trained or sampled again, its outputs and its score change. To "
             "test the methods, compare several runs of each with --runs."
@@ -74,56 +79,56 @@ def about_p(own: Evidence) -> list[str]:
     return sentences
 
 
-def _meaning(own: Evidence, p: str, units: str) -> str:
+def _meaning(evidence: Evidence, p: str, units: str) -> str:
     probability = f"({equation(p)})"
-    if own.test is None:
+    if evidence.test is None:
         return (
             "p is the probability that the methods, if they were equally good and were run again on a new test set, "
-            f"would differ by at least {points(own.gain, own.digits)} points {probability}."
+            f"would differ by at least {points(evidence.gain, evidence.digits)} points {probability}."
         )
-    return own.test.meaning(
+    return evidence.test.meaning(
         probability,
         units,
-        lambda value: points(value, own.digits),
-        a=own.system_a,
-        b=own.system_b,
-        ahead=own.ahead,
-        behind=own.behind,
-        statistic=own.score_a - own.score_b,
-        gain=own.gain,
+        lambda value: points(value, evidence.digits),
+        a=evidence.system_a,
+        b=evidence.system_b,
+        ahead=evidence.ahead,
+        behind=evidence.behind,
+        statistic=evidence.score_a - evidence.score_b,
+        gain=evidence.gain,
     )
 
 
-def caption(own: Evidence) -> str:
+def caption(evidence: Evidence) -> str:
     """Caption of the null distribution."""
-    null = own.null
+    null = evidence.null
     assert null is not None
-    units = f"{own.unit}s"
+    units = f"{evidence.unit}s"
     if null.swaps:
         how = f"Exact distribution of the gain over all 2ⁿ ways to swap the two outputs on {units}."
         if null.n_drawn:
             how = f"Gains after {count(null.n_drawn)} shuffles, each of which swaps the two outputs on random {units}."
-        where = f"{own.ahead} leads on the right, {own.behind} on the left."
+        where = f"{evidence.ahead} leads on the right, {evidence.behind} on the left."
     else:
         how = f"Gains on {count(null.n_drawn)} test sets drawn with replacement from this one, minus the observed gain."
-        where = f"On the right, {own.ahead} leads by more than on the test set."
+        where = f"On the right, {evidence.ahead} leads by more than on the test set."
     counted = "on both sides" if len(null.borders) > 1 else "on one side"
     return f"{how} {where} p counts gains that are at least as extreme as the observed one, {counted}."
 
 
-def about_segments(own: Evidence) -> list[str]:
+def about_segments(evidence: Evidence) -> list[str]:
     """How many segments the gain depends on, and how strongly the systems correlate."""
     sentences = []
-    few, (won, *_) = own.enough, own.outcomes
+    few, (won, *_) = evidence.enough, evidence.outcomes
     if few and won:
         sentences.append(
-            f"{count(few)} of the {count(won)} segments that favour {own.ahead} "
+            f"{count(few)} of the {count(won)} segments that favour {evidence.ahead} "
             f"{'contributes' if few == 1 else 'contribute'} as much as the whole gain: without "
-            f"{'it' if few == 1 else 'them'}, {own.ahead} would not be better."
+            f"{'it' if few == 1 else 'them'}, {evidence.ahead} would not be better."
         )
-    if not math.isnan(own.correlation):
+    if not math.isnan(evidence.correlation):
         sentences.append(
-            f"The correlation between the systems' contributions per {own.unit} is {own.correlation:.2f}; the higher "
-            "it is, the smaller the gain that a test can detect."
+            f"The correlation between the systems' contributions per {evidence.unit} is {evidence.correlation:.2f}; "
+            "the higher it is, the smaller the gain that a test can detect."
         )
     return sentences

@@ -67,10 +67,10 @@ def exact_p(r: int, s: int, n: int, m: float) -> float:
 def _worst(tails: Callable[[Floats], Floats], m: float) -> float:
     """Maximum of the tails for ψ from m to 1, on a grid and on a finer grid around the maximum."""
     angles = np.linspace(math.asin(math.sqrt(m)), math.pi / 2, NUISANCE)
-    found = tails(np.sin(angles) ** 2)
-    best = int(found.argmax())
+    at_angles = tails(np.sin(angles) ** 2)
+    best = int(at_angles.argmax())
     near = np.linspace(angles[max(best - 1, 0)], angles[min(best + 1, NUISANCE - 1)], NUISANCE)
-    return max(float(found[best]), float(tails(np.sin(near) ** 2).max()))
+    return max(float(at_angles[best]), float(tails(np.sin(near) ** 2).max()))
 
 
 def tango(r: float | Floats, s: float | Floats, n: float, m: float) -> Floats:
@@ -80,8 +80,8 @@ def tango(r: float | Floats, s: float | Floats, n: float, m: float) -> Floats:
     variance = n * (2 * q - m * (1 + m))
     above = r - s + n * m
     # With zero variance (B alone passes exactly the margin, or all units), the sign of the numerator decides.
-    found: Floats = np.where(np.abs(above) < _TIE, 0.0, np.copysign(np.inf, above))
-    return np.divide(above, np.sqrt(np.maximum(variance, 0.0)), out=found, where=variance > 0)
+    z: Floats = np.where(np.abs(above) < _TIE, 0.0, np.copysign(np.inf, above))
+    return np.divide(above, np.sqrt(np.maximum(variance, 0.0)), out=z, where=variance > 0)
 
 
 def _starts(border: float, n: int, m: float, low: int, high: int) -> Whole:
@@ -109,11 +109,11 @@ def _binomial(n: int, chance: float) -> tuple[Whole, Floats]:
     from scipy.special import gammaln
 
     low, high = _window(n, chance)
-    own = np.arange(low, high + 1)
+    values = np.arange(low, high + 1)
     if chance >= 1:
-        return own, np.ones(1)
-    log = gammaln(n + 1.0) - gammaln(own + 1.0) - gammaln(n - own + 1.0)
-    return own, np.exp(log + own * math.log(chance) + (n - own) * math.log1p(-chance))
+        return values, np.ones(1)
+    log = gammaln(n + 1.0) - gammaln(values + 1.0) - gammaln(n - values + 1.0)
+    return values, np.exp(log + values * math.log(chance) + (n - values) * math.log1p(-chance))
 
 
 def _upper(start: Whole, d: Whole, q: float | Floats) -> Floats:
@@ -125,11 +125,11 @@ def _upper(start: Whole, d: Whole, q: float | Floats) -> Floats:
 
 def _tails(psi: Floats, starts: Whole, n: int, m: float) -> Floats:
     """Probability that r is at least `starts`, for every probability ψ of a discordant unit."""
-    found = np.empty(len(psi))
+    tails = np.empty(len(psi))
     for place, chance in enumerate(psi.tolist()):
-        own, weight = _binomial(n, chance)
-        found[place] = weight @ _upper(starts[own], own, max(0.0, (chance - m) / (2 * chance)))
-    return found
+        d, weight = _binomial(n, chance)
+        tails[place] = weight @ _upper(starts[d], d, max(0.0, (chance - m) / (2 * chance)))
+    return tails
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ class Difference:
 
     def power(self, n: int) -> float:
         """Probability that p < alpha and A is the better system."""
-        own, weight = _binomial(n, self.discordant)
-        return float(weight @ self._tails(int(own[-1]))[own])
+        d, weight = _binomial(n, self.discordant)
+        return float(weight @ self._tails(int(d[-1]))[d])
 
     def has(self, n: int, power: float) -> bool:
         """Whether n items have the power."""
@@ -176,9 +176,9 @@ class Difference:
         return high
 
     def _surely(self, n: int, power: float) -> bool:
-        own, weight = _binomial(n, self.discordant)
-        tails = self._tails(int(own[-1]))
-        return float(weight @ np.minimum.accumulate(tails[::-1])[::-1][own]) >= power
+        d, weight = _binomial(n, self.discordant)
+        tails = self._tails(int(d[-1]))
+        return float(weight @ np.minimum.accumulate(tails[::-1])[::-1][d]) >= power
 
     def _tails(self, most: int) -> Floats:
         """Probability of p < alpha for each number of discordant items, up to `most` or slightly more."""
@@ -194,16 +194,16 @@ def _fewest(alpha: float, sides: int, bits: int) -> Whole:
     d = np.arange(2**bits + 1)
     # A system that passes at most half of them is not the better one.
     least = d // 2 + 1
-    found: Whole = np.maximum(least, np.floor((d + float(ndtri(1 - alpha / sides)) * np.sqrt(d)) / 2).astype(np.int64))
+    fewest: Whole = np.maximum(least, np.floor((d + float(ndtri(1 - alpha / sides)) * np.sqrt(d)) / 2).astype(np.int64))
 
     def enough(start: Whole) -> NDArray[np.bool_]:
         return sides * _upper(start, d, 0.5) < alpha
 
-    while (more := ~enough(found)).any():
-        found = found + more
-    while (less := (found > least) & enough(found - 1)).any():
-        found = found - less
-    return found
+    while (more := ~enough(fewest)).any():
+        fewest = fewest + more
+    while (less := (fewest > least) & enough(fewest - 1)).any():
+        fewest = fewest - less
+    return fewest
 
 
 @lru_cache(maxsize=4)
@@ -253,22 +253,22 @@ class Margin:
         n = guess
         while n > step and self.has(n, power):
             n -= step
-        found = n
-        while self.covers(n) and n <= found + 2 * math.sqrt(found / self.discordant):
+        last_without = n
+        while self.covers(n) and n <= last_without + 2 * math.sqrt(last_without / self.discordant):
             n += step
             if not self.has(n, power):
-                found = n
-        return found + step
+                last_without = n
+        return last_without + step
 
     def _chance(self, critical: float, n: int) -> float:
         """Probability that Tango's Z reaches the critical value."""
-        own, weight = _binomial(n, self.discordant)
-        starts = _starts(critical, n, self.margin, own[0], own[-1])
+        d, weight = _binomial(n, self.discordant)
+        starts = _starts(critical, n, self.margin, d[0], d[-1])
         q = (self.discordant + self.gain) / (2 * self.discordant)
-        tails = _upper(starts, own, q)
+        tails = _upper(starts, d, q)
         if self.both:
             # B must also pass that many discordant items, so A passes at most the others.
-            tails = np.where(2 * starts <= own, tails - _upper(own - starts + 1, own, q), 0.0)
+            tails = np.where(2 * starts <= d, tails - _upper(d - starts + 1, d, q), 0.0)
         return float(weight @ tails)
 
     def _level(self, critical: float, n: int) -> float:
@@ -293,19 +293,19 @@ def _fast_tails(psi: Floats, starts: Whole, n: int, m: float) -> Floats:
 
     low, high = np.array([_window(n, chance) for chance in psi.tolist()]).T
     q = np.maximum(0.0, (psi - m) / (2 * psi))
-    found: Floats = _walked(psi, q, low, high, _upper(starts[low], low, q), starts, gammaln(np.arange(n + 2) + 1.0))
-    return found
+    tails: Floats = _walked(psi, q, low, high, _upper(starts[low], low, q), starts, gammaln(np.arange(n + 2) + 1.0))
+    return tails
 
 
 @compiled
 def _walked(psi, q, lows, highs, tails, starts, log_factorial):  # type: ignore[no-untyped-def]
     n = len(starts) - 1
-    found = np.empty(len(psi))
+    reached = np.empty(len(psi))
     for place in range(len(psi)):
         chance, share, tail = psi[place], q[place], tails[place]
         low, high = lows[place], highs[place]
         if low == high:
-            found[place] = tail
+            reached[place] = tail
             continue
         log_weight = log_factorial[n] - log_factorial[low] - log_factorial[n - low]
         weight = np.exp(log_weight + low * np.log(chance) + (n - low) * np.log1p(-chance))
@@ -324,5 +324,5 @@ def _walked(psi, q, lows, highs, tails, starts, log_factorial):  # type: ignore[
                 power = start * log_share if start else 0.0
                 tail -= np.exp(chosen + power + (d + 1 - start) * log_rest)
             total += weight * tail
-        found[place] = total
-    return found
+        reached[place] = total
+    return reached

@@ -84,8 +84,8 @@ def on_another(
         degenerate = ~((v_on > 0) & (v_against > 0))
 
         def below(z: Floats | float) -> Floats:
-            found: Floats = ndtr((z - mean) / spread)
-            return found
+            probability: Floats = ndtr((z - mean) / spread)
+            return probability
 
         inside = below(z_high) - below(z_low)
         right = below(np.minimum(z_high, edge)) - below(np.minimum(z_low, edge))

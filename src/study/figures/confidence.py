@@ -507,17 +507,17 @@ def sizes(
         return style.says(nothing, BY_SIZE)
     style.only("test_sets", chosen, "dataset metric test")
     every = sorted(chosen["n_segments"].unique())
-    kept = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
-    groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in kept]
+    sizes_shown = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
+    groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in sizes_shown]
     looks = [(marker, colour, colour) for colour, marker in zip(style.sequence(len(groups)), MARKERS, strict=False)]
-    found = [
+    classes = [
         Class(n := count(pairs["n_segments"].iloc[0]), n, pairs.drop_duplicates(["system_a", "system_b"]), *look)
         for pairs, look in zip(groups, looks, strict=False)
     ]
     theirs = {} if reproduction is None else _by_size(reproduction, str(chosen["dataset"].iloc[0]), every[-1])
-    theirs = {label: value for label, value in theirs.items() if label in {one.label for one in found}}
-    drawn = pd.concat([one.pairs for one in found])
-    figure = _series("segments in the test set:", found, drawn, str(chosen["dataset"].iloc[0]), theirs)
+    theirs = {label: value for label, value in theirs.items() if label in {shown.label for shown in classes}}
+    drawn = pd.concat([shown.pairs for shown in classes])
+    figure = _series("segments in the test set:", classes, drawn, str(chosen["dataset"].iloc[0]), theirs)
     return style.says(figure, BY_SIZE)
 
 
@@ -527,13 +527,13 @@ BY_SOURCE = "Confidence against gain on test sets of one size, by source"
 
 def _by_size(reproduction: pd.DataFrame, dataset: str, whole: int) -> dict[str, float]:
     """Find the paper's thresholds for initial segments and for the whole test set, scaled to our sizes."""
-    found: dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     for row in reproduction.itertuples():
         kind, name, subset, *test_set = [*str(row.compared_with).split(":"), "", ""][:4]
         if (kind, name, subset) == ("threshold", dataset, "all") and float(row.published) > 0:
             n = int(test_set[0].removeprefix("first-")) if test_set[0] else whole
-            found[count(n)] = float(row.published) * math.sqrt(float(row.n_segments) / n)
-    return found
+            thresholds[count(n)] = float(row.published) * math.sqrt(float(row.n_segments) / n)
+    return thresholds
 
 
 @styled
@@ -553,9 +553,9 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(chosen["domain"]))
     if len(names) > len(COLOURS):
         raise InputError(f"comparisons: found {len(names)} domains, expected at most {len(COLOURS)} in one figure")
-    found = [
+    classes = [
         Class(name, "", chosen[chosen["domain"] == name], marker, colour, colour)
         for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False)
     ]
     heading = f"{chosen['dataset'].iloc[0]}, first {count(size)} segments"
-    return style.says(_series("source of the segments:", found, chosen, heading), BY_SOURCE)
+    return style.says(_series("source of the segments:", classes, chosen, heading), BY_SOURCE)

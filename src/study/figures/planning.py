@@ -83,8 +83,9 @@ def _of_one_point(spreads: Mapping[str, sample_size.Spread]) -> str:
     if not ordered:
         return "Segments that a gain needs for 80 % power"
     each = dict.fromkeys(
-        f"{_rounded(one.variance)} [{_rounded(one.low)}, {_rounded(one.high)}] segments ({metric_name(metric)})"
-        for metric, one in ((metric, spreads[metric]) for metric in (ordered[0], ordered[-1]))
+        f"{_rounded(spreads[metric].variance)} [{_rounded(spreads[metric].low)}, {_rounded(spreads[metric].high)}] "
+        f"segments ({metric_name(metric)})"
+        for metric in (ordered[0], ordered[-1])
     )
     return f"A gain of one point needs {' to '.join(each)} for 80 % power"
 
@@ -98,11 +99,11 @@ def _rounded(variance: float) -> str:
 def _typical(systems: pd.DataFrame) -> dict[str, tuple[float, float | None]]:
     """Median over datasets of mean score and length, by metric (without the prefix `conll_`)."""
     whole = systems[systems["group"] == "all"]
-    found = {}
+    typical = {}
     for metric, rows in whole.groupby(whole["metric"].str.removeprefix("conll_"), sort=True):
         length = float(rows["length_per_segment"].median())
-        found[str(metric)] = (float(rows["score_mean"].median()), None if np.isnan(length) else length)
-    return found
+        typical[str(metric)] = (float(rows["score_mean"].median()), None if np.isnan(length) else length)
+    return typical
 
 
 def _line(axes: Axes, spread: sample_size.Spread, label: str, colour: str, marker: str, *, band: bool = False) -> None:

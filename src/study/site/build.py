@@ -117,8 +117,8 @@ def build(run: Run, folder: Path) -> None:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
 
-    found, headings = _findings(run.tables, names, figures)
-    write("index.html", "index.html", findings=found, headings=headings)
+    findings, headings = _findings(run.tables, names, figures)
+    write("index.html", "index.html", findings=findings, headings=headings)
     write("paper.html", "paper.html", papers=_papers(source), table_1=_table_1(source.tables), figures=figures)
     write("figures.html", "figures.html", sections=_by_section(figures))
     write("explorer.html", "explorer.html", index=explored)
@@ -126,8 +126,8 @@ def build(run: Run, folder: Path) -> None:
     write("datasets.html", "datasets.html", tasks=_by_task(datasets))
     for one in datasets:
         write(f"datasets/{one['name']}.html", "dataset.html", dataset=one)
-    for name, found in _documentation(figures):
-        write(name, "docs.html", found=found, heading=documentation()[name].partition("\n")[0].lstrip("# "))
+    for name, findings in _documentation(figures):
+        write(name, "docs.html", found=findings, heading=documentation()[name].partition("\n")[0].lstrip("# "))
 
 
 def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure]) -> tuple[str, list[tuple[str, str]]]:

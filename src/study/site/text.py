@@ -77,13 +77,13 @@ def complete(tables: Tables) -> Tables:
 
 def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
     """Select the rows of a table with these cells; text with a `*` is a pattern."""
-    found = tables[table]
+    selected = tables[table]
     for name, cell in cells.items():
         if isinstance(cell, str) and "*" in cell:
-            found = found[found[name].map(partial(fnmatchcase, pat=cell)).astype(bool)]
+            selected = selected[selected[name].map(partial(fnmatchcase, pat=cell)).astype(bool)]
         else:
-            found = found[found[name] == cell]
-    return found
+            selected = selected[selected[name] == cell]
+    return selected
 
 
 def _fixed(digits: int) -> Callable[[float], str]:
@@ -279,10 +279,10 @@ def most(numbers: Iterable[Number]) -> Number:
     return max(numbers, key=lambda number: number.value, default=Number())
 
 
-def minus(one: Number, other: Number) -> Number:
+def minus(first: Number, second: Number) -> Number:
     """Difference of two numbers, with its interval from theirs as if they were independent (Zou and Donner 2008)."""
-    ends = ((number.value, number.low, number.high) for number in (one, other))
-    return Number(*expected.difference(*ends), one.form)
+    ends = ((number.value, number.low, number.high) for number in (first, second))
+    return Number(*expected.difference(*ends), first.form)
 
 
 def all_hold(numbers: Iterable[Number], value: float) -> bool:

@@ -101,14 +101,14 @@ def resize(statistics: Statistics, test: str = "bootstrap", *, rng: int = 2012, 
     With part = (k, m), the test sets stay complete, and the resamples of each are split.
     """
     kinds = {name: options.pop(name) for name in KINDS if name in options}
-    found = [
+    tables = [
         compare(subset, test, rng=rng, test_set=how.label, **options).assign(
             derived=how.derived, domain=how.domain, number=how.number
         )
         for how, subset in other_test_sets(statistics, seed=rng, **kinds)
     ]
-    if not found:
+    if not tables:
         raise InputError(
             f"dataset {statistics.dataset}: found no test sets to make, expected sizes, domains, draws or halves"
         )
-    return frame(COMPARISONS, pd.concat(found, ignore_index=True))
+    return frame(COMPARISONS, pd.concat(tables, ignore_index=True))
