@@ -536,8 +536,7 @@ class Reading:
 
     def _outcomes(self) -> tuple[tuple[Metric, ...], dict[str, Scores]] | None:
         """Accuracy, if it is named for columns of 0 and 1; None for other metrics and for counts."""
-        metric = self.roles.metric
-        names = [metric] if isinstance(metric, str | Metric) else list(metric or ())
+        names = self._named_metrics()
         for name in (name for name in names if isinstance(name, str)):
             column = spelled(name, self.columns)
             if column in self.columns and spelled(name, registry.METRICS) not in registry.METRICS:
@@ -568,6 +567,17 @@ class Reading:
                     )
         outcomes = {system: {"accuracy": next(iter(columns.values()))} for system, columns in scores.items()}
         return (_ACCURACY,), outcomes
+
+    def _named_metrics(self) -> list[str | Metric]:
+        """The metrics that were named, by name or as they are."""
+        given = self.roles.metric
+        return (
+            list(_split(given))
+            if isinstance(given, str)
+            else [given]
+            if isinstance(given, Metric)
+            else [*(given or ())]
+        )
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""
@@ -626,18 +636,13 @@ class Reading:
             return tuple(metrics)
         return tuple(replace(m, higher_is_better=higher, assumed=False) if m.assumed else m for m in metrics)
 
-    def _named_metrics(self) -> list[Metric]:
-        given = self.roles.metric
-        names = _split(given) if isinstance(given, str) else [given] if isinstance(given, Metric) else list(given or ())
-        return [registry.metric(name) for name in names]
-
     def _counts_of_labels(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics that were named, and their counts in right answers and predictions."""
         (gold,), systems = self.declared["gold"], self.declared["systems"]
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
         codes, labels = _common([self.columns[name] for name in (gold, *names)])
-        true, given = _split(self.roles.true), self._named_metrics()
+        true, given = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
         self._check_classes(given, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
         metrics: list[Metric] = []
@@ -671,7 +676,7 @@ class Reading:
                 raise self._question(
                     f"{self.source}: found --metric {metric.name} for the labels {listed(labels)}, expected the class "
                     "that it is about; macro_f1 and micro_f1 are of all classes",
-                    lambda: [*_as_true(labels[:FEW]), {"metric": "macro_f1"}],
+                    lambda: [*(Answer(true=joined([label])) for label in labels[:FEW]), {"metric": "macro_f1"}],
                 )
         for name in true:
             if name not in labels:
@@ -682,7 +687,7 @@ class Reading:
 
     def _counts_of_metrics(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics that were named, and their counts."""
-        metrics, counts = self._named_metrics(), Scores()
+        metrics, counts = list(map(registry.metric, self._named_metrics())), Scores()
         known = [metric.name for metric in metrics]
         for metric in metrics:
             if metric.labels == "by class":
@@ -977,10 +982,6 @@ def _is_special(values: NDArray[Any]) -> bool:
 def _ends_with(column: str, label: str) -> bool:
     """Whether the name of a column is that of a class, perhaps after a word such as `predicted`."""
     return re.search(rf"(?:^|[\W_]){re.escape(label)}$", column, re.IGNORECASE) is not None
-
-
-def _as_true(labels: Sequence[str]) -> list[Answer]:
-    return [{"true": joined([label])} for label in labels]
 
 
 def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:
