@@ -5,7 +5,7 @@
 #   make figure FIGURE=thresholds   plot one figure from the tables of the last run, or else from results/reference
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       run the study, or the configuration CONFIG, on a SLURM cluster (docs/cluster.md); make test-slurm: its tests
-#   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone (SMALL=yes: few tests)
+#   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone (SMALL=yes: no tests)
 #   make findings    render the findings and the numbers on other pages from results/reference/, the pages on sheets from the models
 #   make docs        build the documentation: docs/_build/html/index.html
 #   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
@@ -96,13 +96,13 @@ test-all: $(READY)
 
 # The base models that are Python packages, which `make test` skips without setup-retrain.
 test-packages: $(RETRAINABLE)
-	$(PYTEST) -m "packages and not slow and not rebuilt"
+	$(PYTEST) -m "packages and not slow and not rebuilt" $$(grep -l "mark\.packages" tests/*/test_*.py)
 
 # Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
 test-rebuilt: $(READY)
 	$(BIN)/python -m pytest -m rebuilt tests/workflow/test_retrain.py
 
-# The package as users install it: run the tests of two systems against the installed wheel only.
+# The package as users install it: its files, what it refuses without extras, and the tests of the library against it.
 test-wheel:
 	tests/wheel $(if $(SMALL),--small) $(PYTHON)
 

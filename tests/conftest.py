@@ -23,7 +23,7 @@ EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
 
 # Every run uses the same examples, so that a failure is due to a change. `make fuzz` looks for others.
 # There is no deadline: how long an example takes depends on the machine more than on the code.
-settings.register_profile("same", derandomize=True, database=None, deadline=None)
+settings.register_profile("same", max_examples=25, derandomize=True, database=None, deadline=None)
 settings.register_profile("fuzz", max_examples=EXAMPLES or 1, deadline=None)
 settings.load_profile("fuzz" if EXAMPLES else "same")
 

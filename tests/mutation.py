@@ -54,7 +54,7 @@ MODULES = (
 """Where faults are planted: all of the library, and what the study computes with it."""
 ELSEWHERE = (
     "base_model*", "code", "config", "corpora*", "docs", "environments", "findings", "grammar", "ibm_model2", "itg",
-    "joint_hmm", "joshua", "mst", "profiles", "promises", "release", "retrain", "sequence_labelling", "setup", "site*",
+    "joint_hmm", "joshua", "make", "mst", "profiles", "release", "retrain", "sequence_labelling", "setup", "site*",
     "slurm", "workflow",
 )  # fmt: skip
 """Test files that are about something else: they reach these modules seldom, and slowly."""

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.errors import InputError
 
 FAMILIES = ("accuracy", "f1", "bleu", "mean")
 """Metrics whose counts can be simulated."""
@@ -47,12 +46,6 @@ def statistics(
         Segments a document, and the standard deviation of a peculiarity that a system has on a whole document: with
         it segments are not independent.
     """
-    if metric not in FAMILIES:
-        raise InputError(f"counts of {metric} cannot be simulated, expected one of {', '.join(FAMILIES)}")
-    if min(n_systems, n_segments, document_size, n_systems if n_groups is None else n_groups) < 1:
-        raise InputError("numbers of systems, segments and groups and the size of documents must be at least 1")
-    if not 0 <= correlation <= 1:
-        raise InputError(f"the correlation is {correlation}, expected a share from 0 to 1")
     rng = np.random.Generator(np.random.PCG64(seed))
     group = np.arange(n_systems) % (n_groups or n_systems)
     n_documents = -(-n_segments // document_size)

@@ -121,7 +121,7 @@ def test_links_between_files_become_links_between_pages(tmp_path):
 
 def test_every_option_is_in_the_page_of_the_command_line():
     text = load("generated").command_line()
-    commands = (
+    for name in [
         "compare",
         "gate",
         "rank",
@@ -133,8 +133,7 @@ def test_every_option_is_in_the_page_of_the_command_line():
         "methods",
         "transfer",
         "merge",
-    )
-    for name in commands:
+    ]:
         section = text.split(f"## pairsig {name}\n")[1].split("\n## ")[0]
         with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
             cli.main([name, "--help", "all"])
@@ -183,10 +182,6 @@ def test_the_table_of_families_is_that_of_the_library():
                 assert cells[7].split()[0] == f"{100 * one.replicated:.0f}"
 
 
-def test_the_readme_fits_on_a_few_screens():
-    assert len((ROOT / "README.md").read_bytes()) <= 9_000
-
-
 def test_links_lead_somewhere():
     pages = [str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md")]
     for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "results/README.md", *pages):
@@ -211,14 +206,6 @@ def test_every_public_object_has_related_ones_and_an_example(name):
     text = getattr(pairsig, name).__doc__
     assert "See Also\n" in text or name == "InputError"
     assert ">>> " in text
-
-
-def test_every_picture_of_the_gallery_is_drawn_by_a_command_on_it():
-    text = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^!\[[^\]]+\]\(made/(\w+\.svg)\)$", text, re.MULTILINE)
-    drawn = re.findall(r"^pairsig .* --plot (\w+\.svg)$", text, re.MULTILINE)
-    assert shown == drawn
-    assert len(set(shown)) == 6
 
 
 def test_pictures_that_a_page_draws_are_kept(tmp_path):

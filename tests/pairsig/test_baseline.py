@@ -543,42 +543,6 @@ def test_an_option_goes_to_the_metrics_that_have_it(file, capsys):
     assert cli.main([*argv, "--metric", "bleu,chrf,ter", "--option", "normalized=true"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--reader evlab", "unknown reader 'evlab', expected one of table, "),
-        ("--reader text", "reader text reads outputs, which need a reference: add --reference FILE"),
-        ("--reader sigf --reference x", "reader sigf reads counts, which need no reference"),
-        ("--reader sigf --metric bleu", "model1 has no metric 'bleu', expected one of f1, precision, recall"),
-        ("--reader sigf --test ttest", "unknown test 'ttest', expected one of exact, randomization, bootstrap"),
-        ("--reader evalb --option max_length=1_0", "option max_length is '1_0', expected a whole number"),
-        ("--reader evalb --option max_length=" + "1" * 5000, "1…' (5,000 characters), expected a whole"),
-        ("--reader art --option aggregator=f_1 --option aggregator=average", "expected one"),
-        ("--reader " + "x" * 100_000, f"unknown reader '{'x' * 60}…' (100,000 characters), expected one of table"),
-        ("--reader sigf --option x=1", "unknown option of reader sigf: 'x', expected none"),
-        ("--reader sigf --unit document", "found no documents for the unit document"),
-        ("--reader sigf --n-resamples 0", "number of resamples is 0"),
-        ("--reader sigf --test exact --n-resamples 0", "number of resamples is 0"),
-        ("--reader sigf --metric f1,f1", "metric f1 is named 2 times, expected once"),
-        ("--reader sigf --test exact,exact", "test exact is named 2 times, expected once"),
-        ("--reader sigf --alternative less,less", "alternative less is named 2 times, expected once"),
-        ("--reader sigf --test bootstrap --method bca", "unknown method: 'bca', expected one of shifted, percentile"),
-        ("--reader sigf --test exact --method shifted", "found the method 'shifted', expected none for"),
-        ("--reader sigf --stop-at 7", "the significance level is 7.0, expected a number between 0 and 1"),
-        (
-            "--reader sigf --test exact --stop-at 0.05 --confidence-level 1",
-            "the confidence level is 1.0, expected a number between 0 and 1",
-        ),
-    ],
-)
-def test_bad_input(sigf, capsys, arguments, message):
-    assert cli.main(["compare", *sigf, *arguments.split()]) == 2
-    fragments = capsys.readouterr()
-    assert message in fragments.err
-    assert fragments.err.count("\n") == 1
-    assert fragments.out == ""
-
-
 def test_nothing_to_compare(sigf, capsys):
     assert cli.main(["compare", sigf[0], sigf[0], "--reader", "sigf"]) == 2
     assert "is given 2 times, expected different files" in capsys.readouterr().err

@@ -300,22 +300,6 @@ def test_same_sentences_are_scored_as_if_alone(read, data):
         assert {name: column[index] for name, column in columns.items()} == expected
 
 
-@given(st.data())
-@examples(25)
-def test_a_parse_against_itself_is_all_right(read, data):
-    gold = read(text_of(*data.draw(corpora(data.draw(pieces(data.draw(TEXT)))))))
-    n_words = [len(sentence.words) for sentence in gold]
-    aligned = dependency.aligned_attachment(gold, gold)
-    assert lists(aligned) == dict.fromkeys(("uas_matched", "las_matched", "predicted", "gold"), n_words)
-    assert lists(dependency.gold_las(gold, gold)) == {"correct": n_words, "total": n_words}
-
-
-def test_gold_tokens_without_multiword_tokens_are_scored_alike_by_both_families(read):
-    aligned = dependency.aligned_attachment(read(SYSTEM), read(GOLD))
-    for name, function in (("uas_matched", dependency.gold_uas), ("las_matched", dependency.gold_las)):
-        assert aligned[name].tolist() == function(read(SYSTEM), read(GOLD))["correct"].tolist()
-
-
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(

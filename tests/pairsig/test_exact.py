@@ -47,10 +47,6 @@ def random_pair(metric, n, seed, quality=(0.8, 0.7), size=12):
     return tuple(system(q) for q in quality)
 
 
-def without_unit(counts):
-    return np.asarray(counts)[:, None]
-
-
 def ways():
     """The two ways to an exact p-value: few units are enumerated, and here also transformed."""
     with pytest.MonkeyPatch.context() as patch:
@@ -120,7 +116,7 @@ def test_enumeration_agrees_with_transforms(metric, n, size):
     assert transformed.p_equal == pytest.approx(enumerated.p_equal, rel=1e-11)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy", "mean"])
 def test_the_error_bound_bounds_the_error(metric, seed, monkeypatch):
     """Few large units, where the border bends most, before p is made the whole number of 2⁻ⁿ it is near."""
@@ -164,16 +160,6 @@ def test_a_border_that_bends(seed):
     result = exact_test(a, b, metric="f1")
     assert result.pvalue == float(oracles.f1_tail(a, b))
     assert result.error_bound == 0.0
-
-
-@pytest.mark.parametrize(("metric", "seed"), [("f1", 1), ("precision", 2), ("recall", 3)])
-def test_both_methods_agree(metric, seed):
-    """The dynamic programme for borders that bend, and the transforms, which have nothing in common."""
-    a, b = random_pair("f1", 300, seed, (0.8, 0.78))
-    distribution, event = swapped(a, b, metric)
-    added, transformed = distributions._programme(distribution, event), distributions.mass(distribution, event)
-    assert added.log == pytest.approx(transformed.log, abs=1e-12)
-    assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
@@ -238,16 +224,6 @@ def test_one_system_is_better_on_all(n, agreed):
     result = exact_test([[5, 5]] * n + same, [[4, 5]] * n + same, metric="accuracy")
     assert (result.pvalue, result.n_segments, result.n_different) == (2.0 ** (1 - n), n + agreed, n)
     assert result.log10_pvalue == pytest.approx((1 - n) * math.log10(2), rel=1e-14)
-
-
-@pytest.mark.parametrize("won", [251, 280, 400, 495])
-def test_sign_test(won):
-    """±1 differences: p = 2·P(Binomial(500, ½) >= won)."""
-    a = np.repeat([1, 0], [won, 500 - won])
-    result = exact_test(a, 1 - a, metric="mean")
-    assert result.pvalue == pytest.approx(2 * binom.sf(won - 1, 500, 0.5), rel=1e-11)
-    log10 = math.log10(2) + binom.logsf(won - 1, 500, 0.5) / math.log(10)
-    assert result.log10_pvalue == pytest.approx(log10, abs=1e-10)
 
 
 @pytest.mark.parametrize(("n", "won"), [(10, 3), (200, 100), (2000, 40), (2000, 1500)])
@@ -332,18 +308,6 @@ def test_the_distribution_has_the_counts_of_swaps(tilt):
         assert probability == pytest.approx(math.exp(log), abs=1e-14)
 
 
-def test_two_dimensional_distributions_sum_to_1():
-    for seed, n in ((1, 30), (2, 400)):
-        a, b = random_pair("f1", n, seed)
-        distribution, event = swapped(a, b, "f1")
-        for theta in (np.zeros(2), distributions.aim(distribution, event)[0]):
-            assert abs(distributions.columns(distribution, theta)[1].sum() - 1) < 1e-12
-        a, b = random_pair("accuracy", n, seed)
-        distribution, event, _, _ = ratios(a, b, "accuracy").drawn(below=False, ties=False)
-        for theta in (np.zeros(2), distributions.aim(distribution, event)[0]):
-            assert abs(distributions.columns(distribution, theta)[1].sum() - 1) < 1e-12
-
-
 def test_a_wrong_window_is_noticed():
     distribution = distributions.Swaps(np.array([[1, 0], [3, 0]]), np.array([400, 300]))
     window = distributions._Window.of(distribution, distribution.tilted(np.zeros(2)))
@@ -424,7 +388,7 @@ def test_something_over_nothing():
         exact_test(a[:1], b[:1], metric="ter")
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_arts_f_of_sigfs_counts(seed):
     """Four numbers a line, the two numerators the same: matched / gold and matched / predicted."""
     a, b = random_pair("f1", 40, seed)

@@ -64,7 +64,7 @@ def test_enumeration(kind, n):
         assert result.error_bound < 1e-12
 
 
-@pytest.mark.parametrize("n", [1, 30, 200, 1000])
+@pytest.mark.parametrize("n", [1, 30, 200])
 def test_wins_on_all_segments(n):
     """Only the observed choice of swaps and its opposite are as extreme."""
     b = np.random.default_rng(n).random(n)
@@ -74,8 +74,8 @@ def test_wins_on_all_segments(n):
     assert less.pvalue == 1.0
 
 
-@pytest.mark.parametrize("n", [45, 70, 400])
-@pytest.mark.parametrize("gain", [0.0, 1.0, 3.0, 7.0])
+@pytest.mark.parametrize("n", [45, 70])
+@pytest.mark.parametrize("gain", [0.0, 3.0, 7.0])
 @pytest.mark.parametrize("shape", ["normal", "exponential", "one large", "heavy"])
 def test_bounds_contain_the_tail_of_whole_numbers(n, gain, shape):
     """Whole numbers up to some thousand have a distribution that is known exactly."""

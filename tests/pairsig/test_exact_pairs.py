@@ -45,8 +45,8 @@ def draws(difference, length, which):
     return float((gains * length.sum() > 2 * difference.sum() * lengths).mean())
 
 
-@pytest.mark.parametrize("most", [1, 2, 10, 200])
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("most", [1, 10, 200])
+@pytest.mark.parametrize("n", [1, 2, 3])
 def test_every_swap_and_every_resample_of_few_units(n, most):
     rng = np.random.default_rng([n, most])
     for _ in range(2):

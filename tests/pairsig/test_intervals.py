@@ -11,7 +11,7 @@ from scipy import stats
 import pairsig
 import simulate
 from pairsig import InputError, Metric, Ratio, difference_interval, exact_test, margin_test
-from pairsig.core import random_streams, statistics
+from pairsig.core import statistics
 from pairsig.metrics import registry
 from pairsig.readers import system_counts
 from pairsig.stats import intervals
@@ -342,29 +342,6 @@ def test_coverage_on_the_counts_of_real_systems(dataset, metric, better, other, 
     pair = counts[[order[better], order[other]]]
     for n, lowest in ((10, 0.915), (20, 0.925), (50, 0.94), (100, 0.94)):
         assert lowest - 0.008 < coverage(metric, pair, n, 10_000) < 0.975
-
-
-def percentiles(metric, units, seed):
-    """The interval it replaces: percentiles of the gain over 1,000 resamples."""
-    draws = random_streams.bootstrap_counts(seed, 0, 1000, units.shape[1], out=np.empty((1000, units.shape[1])))
-    gains = quality(metric, draws @ units[0]) - quality(metric, draws @ units[1])
-    return np.quantile(gains, [0.025, 0.975])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_nearer_to_its_level_than_the_percentiles_of_the_bootstrap(name):
-    metric, population = POPULATIONS[name]()
-    chosen = registry.metric(metric)
-    truth = np.subtract(*(quality(chosen, totals) for totals in population.sum(axis=1)))
-    rng = np.random.default_rng(1)
-    for n in (10, 20):
-        covered = 0
-        for seed in range(500):
-            units = population[:, rng.integers(0, population.shape[1], n)]
-            low, high = percentiles(chosen, units, seed)
-            covered += low <= truth <= high
-        assert coverage(metric, population, n, 10_000) > covered / 500 - 0.01
 
 
 def test_few_differences_are_what_the_doubt_is_about():

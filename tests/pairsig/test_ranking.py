@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import pairsig
 import simulate
-from pairsig import InputError, Statistics, cli, rank
+from pairsig import InputError, Statistics, rank
 from pairsig.comparisons import all_pairs, ranking
 from pairsig.core import engine, random_streams, statistics
 from pairsig.metrics import registry
@@ -174,7 +174,7 @@ def block_of_equals(rng, kind, n):
     return x * (1 if kind.startswith("passed") else 1.0), level
 
 
-@pytest.mark.parametrize("kind", ["passed", "passed, two blocks", "normal", "normal, two blocks"])
+@pytest.mark.parametrize("kind", ["passed", "normal, two blocks"])
 def test_family_wise_error_rate_is_at_most_alpha(kind):
     """No more families with ties have a false claim than 5 % give (99.9 % bound); ranks hold as often."""
     wrong = missed = message = 0
@@ -242,9 +242,9 @@ def test_no_interval_of_systems_that_differ_by_the_same_everywhere():
     assert "3 of 6 pairs differ by the same amount on every unit" in ranking.render(found, "table")
 
 
-@pytest.mark.parametrize("name", ["wmt22-ja-en", "realsumm", "conll2018-en_pud"])
+@pytest.mark.parametrize("name", ["wmt22-ja-en", "realsumm"])
 def test_first_order_is_near_the_swaps_of_segments(name):
-    """BLEU, ROUGE and UAS: p of every pair beside that of the randomization test, which computes the metric anew."""
+    """BLEU and ROUGE: p of every pair beside that of the randomization test, which computes the metric anew."""
     data = statistics.read(f"resources/statistics/{name}.parquet")
     data = data.select(systems=data.systems[:6])
     found = rank(data, n_resamples=20_000).pairs.set_index(["system_a", "system_b"])["pvalue"]
@@ -346,35 +346,12 @@ def test_rendered(form):
     assert line[form] in text
 
 
-@pytest.mark.parametrize("adjustment", ranking.ADJUSTMENTS)
-def test_drawn(tmp_path, adjustment):
+def test_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     x = np.random.default_rng(6).normal(size=(5, 60)) + np.arange(5)[:, None]
-    rank(items(x), metric="mean", adjustment=adjustment, n_resamples=200).plot(tmp_path / "ranks.png")
+    rank(items(x), metric="mean", n_resamples=200).plot(tmp_path / "ranks.png")
     assert (tmp_path / "ranks.png").stat().st_size > 1_000
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.png"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["a.csv", "a.csv"], "a.csv is given 2 times"),
-        (["a.csv", "--reader", "table"], "expected at least two"),
-        (["a.csv", "b.csv", "--reader", "table", "--alpha", "5"], "the significance level is 5.0, expected"),
-        (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "found no documents for the unit document"),
-        (["a.csv", "b.csv", "--reader", "table", "--memory", "1M"], "of memory are needed"),
-        (["a.csv", "two.csv", "--reader", "table"], "a.csv: a has no score in mean for 1 of 3 items"),
-        (["none.parquet"], "none.parquet"),
-    ],
-)
-def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, arguments, expected):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text("segment,mean\n1,2\n2,3\n")
-    (tmp_path / "b.csv").write_text("segment,mean\n1,2\n2,4\n")
-    (tmp_path / "two.csv").write_text("segment,mean\n1,2\n3,3\n")
-    assert cli.main(["rank", *arguments]) == 2
-    error, *_ = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("pairsig: note: ")]
-    assert expected in error
 
 
 def test_unknown_adjustment():

@@ -90,14 +90,6 @@ def test_pair_of_different_lengths(tmp_path):
         pair(b, a)
 
 
-def test_pair_of_other_segments(tmp_path):
-    a = read_table(write(tmp_path, "a.csv", "id,x\np,1\nq,2\n"))
-    b = read_table(write(tmp_path, "b.csv", "id,x\np,1\nr,2\n"))
-    match = r"A has no score in x for 1 of 3 items, but other systems have one \(r\), expected the same items"
-    with pytest.raises(InputError, match=match):
-        pair(a, b)
-
-
 def test_pair_of_other_documents(tmp_path):
     a = read_table(write(tmp_path, "a.csv", "id,document,x\np,d,1\n"))
     b = read_table(write(tmp_path, "b.csv", "id,document,x\np,e,1\n"))
@@ -134,12 +126,6 @@ def test_counts_below_0_are_no_counts(tmp_path, wrong):
         pair(a, b)
 
 
-def test_align_takes_any_number_of_systems(tmp_path):
-    parts = [sigf.read(write(tmp_path, name, f"{value}\n4\n")) for value, name in enumerate("abc")]
-    (both,) = system_counts.align(parts, ("A", "B", "C"))
-    assert both.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
-
-
 def test_counted_must_fit_together():
     metric = Metric("m", ("x",), mean, "", averaged=True)
     with pytest.raises(ValueError, match="2 segments, but documents or columns of"):
@@ -159,14 +145,6 @@ def test_f1_of_ratios():
 
 
 class TestSigf:
-    def test_readme_scores(self, tmp_path):
-        # The README prints scores and not its files: 3 observations, of which 2 differ; these give the same.
-        a = sigf.read(write(tmp_path, "model1", "2 3 2\n2 2 2\n0 1 1\n"))
-        b = sigf.read(write(tmp_path, "model2", "0 3 2\n1 2 2\n0 1 1\n"))
-        assert scores(a)["f1"] == pytest.approx(72.72727272727272, rel=1e-15)
-        assert scores(b)["f1"] == pytest.approx(18.18181818181818, rel=1e-15)
-        assert scores(a) == pytest.approx({"f1": 800 / 11, "precision": 400 / 6, "recall": 80})
-
     def test_singletons(self, tmp_path):
         read = sigf.read(write(tmp_path, "a", "3\n-1.5\n4e0\n\n\n"))
         assert read.counts["value"].tolist() == [3, -1.5, 4]

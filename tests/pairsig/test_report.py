@@ -262,9 +262,7 @@ def browser():
         opened.close()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("content", ["evil", "two"])
+@pytest.mark.parametrize(("content", "scheme", "width"), [("evil", "light", 390), ("two", "dark", 1280)])
 def test_in_a_browser(tmp_path, browser, reported, width, scheme, content):
     """It opens offline, fits, sorts, and says nothing on the console."""
     reported(evil_systems() if content == "evil" else {"a": items(1), "b": items(2, share=0.75)})
@@ -344,27 +342,6 @@ def test_documents_and_runs(tmp_path, reported):
     text = reported(runs, "--plot", str(tmp_path / "r.svg"))
     assert "over runs and test sets, p = " in text  # the sentence of --format sentence
     assert "Why a gain between one run of each method varies" in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--html", "r.txt"], "r.txt ends in .txt, expected one of .html"),
-        (["--html", "no/r.html"], "the folder no does not exist"),
-        (["--plot", "r.gif"], "r.gif ends in .gif"),
-        (["--html", "r.html", "--metric", "nothing"], "nothing"),
-    ],
-)
-def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expected):
-    monkeypatch.chdir(tmp_path)
-    table(tmp_path, {"a": items(1), "b": items(2)})
-    try:
-        status = cli.main(["compare", "scores.jsonl", *arguments])
-    except SystemExit as stopped:
-        status = stopped.code
-    assert status == 2
-    assert expected in capsys.readouterr().err
-    assert [own.name for own in tmp_path.iterdir()] == ["scores.jsonl"]
 
 
 def test_a_domain_column_of_a_table_is_read(file):

@@ -139,10 +139,9 @@ def test_documents_are_the_unit_when_segments_are_not_independent():
     counts = data.of(registry.metric("accuracy"))
     by_segment = by_document = 0
     for a, b in zip(counts[::2], counts[1::2], strict=True):
-        by_segment += randomization_test(a, b, metric="accuracy", n_resamples=1000).pvalue <= 0.05
-        by_document += (
-            randomization_test(a, b, metric="accuracy", document=data.documents, n_resamples=1000).pvalue <= 0.05
-        )
+        how = {"metric": "accuracy", "n_resamples": 1000, "estimator": "plain"}
+        by_segment += randomization_test(a, b, **how).pvalue <= 0.05
+        by_document += randomization_test(a, b, document=data.documents, **how).pvalue <= 0.05
     assert binom.sf(by_segment - 1, 80, 0.05) < 1e-4
     assert binom.sf(by_document - 1, 80, 0.05) > 0.001
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import simulate
-from pairsig import InputError
 from pairsig.core import statistics
 from pairsig.core.influence import influence_values
 from pairsig.metrics import registry
@@ -30,20 +29,6 @@ def test_counts_are_possible_and_shaped_as_promised(metric):
     assert (
         (scores(metric, n_systems=7, n_segments=200) > 0) & (scores(metric, n_systems=7, n_segments=200) < 100)
     ).all()
-
-
-@pytest.mark.parametrize("metric", simulate.FAMILIES)
-def test_gold_sides_are_the_same_for_all(metric):
-    data = simulate.statistics(metric, n_systems=3, n_segments=50)
-    for column in {"total", "gold", "reference_length"} & set(data.columns):
-        sides = data.counts[:, :, data.columns.index(column)]
-        assert (sides == sides[0]).all()
-
-
-def test_seeds():
-    one, same, other = (simulate.statistics("f1", n_systems=3, n_segments=40, seed=seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one.counts, same.counts)
-    assert (one.counts != other.counts).any()
 
 
 def test_equal_systems_differ_by_chance_only_and_less_on_larger_test_sets():
@@ -81,23 +66,3 @@ def test_documents_make_segments_depend_on_each_other():
 
     assert inflation(0.0) == pytest.approx(1, abs=0.15)
     assert inflation(1.0) > 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_systems": 0}, "at least 1"),
-        ({"n_segments": 0}, "at least 1"),
-        ({"n_groups": 0}, "at least 1"),
-        ({"document_size": 0}, "at least 1"),
-        ({"correlation": 1.5}, "correlation is 1.5, expected a share from 0 to 1"),
-    ],
-)
-def test_settings_without_meaning(options, message):
-    with pytest.raises(InputError, match=message):
-        simulate.statistics("f1", **{"n_systems": 3, "n_segments": 5} | options)
-
-
-def test_unknown_metric():
-    with pytest.raises(InputError, match="counts of ter cannot be simulated, expected one of accuracy, f1, bleu, mean"):
-        simulate.statistics("ter", n_systems=2, n_segments=5)

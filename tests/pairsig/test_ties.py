@@ -58,8 +58,8 @@ def run(test, a, b, **options):
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.label)
 def test_counts_are_those_of_fractions(test, metric, size):
     a, b = counts_of(metric, 7, size, 1)
-    result = run(test, a, b, metric=metric, n_resamples=60)
-    assert (result.n_greater, result.n_equal) == extremes(metric, a, b, test, 60)
+    result = run(test, a, b, metric=metric, n_resamples=30)
+    assert (result.n_greater, result.n_equal) == extremes(metric, a, b, test, 30)
     lead = oracles.difference(metric, a, b) * (-1 if metric in oracles.LOWER_IS_BETTER else 1)
     assert result.better == ("a" if lead > 0 else "b" if lead < 0 else None)
     assert (result.gain > 0) == (lead != 0)
@@ -89,9 +89,9 @@ def test_all_pairs_at_once_are_one_pair_at_a_time(size):
             assert len({tuple(counts[:, -1]) for counts in systems.values()}) == 1
         data = Statistics.from_arrays(systems, registry.metric(metric).columns)
         for test in [test for test in TESTS if not test.directed]:
-            table = all_pairs.compare(data, test.name, metric=metric, **how(test), n_resamples=300)
+            table = all_pairs.compare(data, test.name, metric=metric, **how(test), n_resamples=100)
             for row in table.itertuples():
-                one = run(test, systems[row.system_a], systems[row.system_b], metric=metric, n_resamples=300)
+                one = run(test, systems[row.system_a], systems[row.system_b], metric=metric, n_resamples=100)
                 p = row.pvalue if test.two_sided else row.pvalue_one_sided
                 assert (row.n_greater, row.n_equal, p) == (one.n_greater, one.n_equal, one.pvalue)
                 assert (row.gain, one.better) == (one.gain, "a" if one.gain else None)

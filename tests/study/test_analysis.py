@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logit
-from scipy.stats import binom, binomtest, linregress, norm
+from scipy.stats import binom, binomtest, norm
 from scipy.stats import t as student
 
 import simulate
@@ -103,7 +103,7 @@ class TestThresholds:
         assert row["critical_difference_low"] < row["critical_difference"] < row["critical_difference_high"]
         assert row["low"] < row["threshold"] < row["high"]
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=8)
     @given(
         st.lists(st.floats(0.01, 50, allow_nan=False), min_size=10, max_size=60),
         st.sampled_from([1.0, 25.0, 50.0, 90.0, 95.0, 99.0, 100.0]),
@@ -261,7 +261,7 @@ class TestSizeLaw:
             tables.append(pairs(values, [0.5] * len(values), systems=systems, **(own | columns)))
         return pd.concat(tables)
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=8)
     @given(st.floats(0.1, 100), st.floats(-2, 1), st.integers(3, 7), st.integers(8, 30))
     def test_recovers_the_coefficient_and_the_exponent(self, coefficient, exponent, n_sizes, n_pairs):
         rng = np.random.default_rng(n_pairs)
@@ -273,14 +273,6 @@ class TestSizeLaw:
         assert row["coefficient"] == pytest.approx(1.6448536269514722 * coefficient, rel=1e-8)
         assert row["exponent_high"] - row["exponent_low"] < 1e-8  # every pair has the same curve
         assert (row["n_sizes"], row["n_low"], row["n_all"]) == (n_sizes, 100, n_pairs)
-
-    def test_medians_against_scipy(self):
-        rng = np.random.default_rng(2)
-        errors = {n: np.exp(rng.normal(0, 0.4, 21)) / np.sqrt(n) for n in (100, 200, 400, 800)}
-        row = only(size_scaling(self.sizes(errors)), subset="all")
-        line = linregress(np.log(list(errors)), [np.median(np.log(values)) for values in errors.values()])
-        assert row["exponent"] == pytest.approx(line.slope)
-        assert row["exponent_low"] < row["exponent"] < row["exponent_high"]
 
     def test_only_pairs_that_are_there_at_every_size_count(self):
         """A pair that is missing, or does not differ, at one size would make another set of pairs of it."""
@@ -303,13 +295,6 @@ class TestSizeLaw:
         whole = pairs(own, [0.5] * 12, systems=ring(12), n_segments=400)
         assert only(size_scaling(pd.concat([two, whole])), subset="all")["n_high"] == 400
         assert "exponent" in size_scaling(two).columns
-
-    def test_inverse_square_root_on_simulated_systems(self):
-        """Equal systems, nested initial segments: the central limit theorem says −1/2."""
-        data = simulate.statistics("accuracy", n_systems=24, n_segments=3200, spread=0.0, seed=3)
-        compared = resize(data, initial=[100, 200, 400, 800, 1600], metric="accuracy", n_resamples=10)
-        row = only(size_scaling(compared), subset="all")
-        assert row["exponent"] == pytest.approx(-0.5, abs=0.05)
 
 
 def sheet(*rows) -> pd.DataFrame:
@@ -526,15 +511,6 @@ class TestCalibration:
         surest, least = only(found, p_low=0.0), only(found, p_low=0.32)
         assert surest["share"] > 0.99
         assert 0.5 < least["share"] < 0.8
-
-    def test_equal_systems_win_as_by_the_toss_of_a_coin(self):
-        data = simulate.statistics("accuracy", n_systems=30, n_segments=2000, spread=0.0, seed=11)
-        halves = resize(data, halves=1, metric="accuracy", n_resamples=200)
-        found = calibrate(halves, sheet(("s", "iid", "simulated", "half-1", "simulated", "half-2")))
-        ranges = found[found["p_high"] != 0.06]
-        share = ranges["n_replicated"].sum() / ranges["n_pairs"].sum()
-        # 30 systems in random order: Kendall's tau has a standard deviation of 0.13, the share half of that.
-        assert share == pytest.approx(0.5, abs=0.2)
 
 
 def published(**columns) -> pd.DataFrame:

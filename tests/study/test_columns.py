@@ -108,14 +108,7 @@ def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
         cli.main,
         "compare",
         *files,
-        "--reader",
-        "table",
-        "--metric",
-        "accuracy",
-        "--n-resamples",
-        100,
-        "--format",
-        "json",
+        *["--reader", "table", "--metric", "accuracy", "--n-resamples", "100", "--format", "json"],
     )
     for row in json.loads(capsys.readouterr().out)["rows"]:
         assert list(row) == list(BASELINE.names)

@@ -95,12 +95,12 @@ def test_no_parser_failed_where_there_was_something_to_find(dataset):
 @pytest.mark.parametrize(
     ("dataset", "n_systems"),
     [
-        ("hansards", 24),
-        ("realsumm", 4),
-        ("wmt21-ru-en", 3),
-        ("wmt21-en-ja", 2),
-        ("wmt24-en-es", 2),
-        ("conll2018-zh_gsd", 3),
+        ("hansards", 3),
+        ("realsumm", 2),
+        ("wmt21-ru-en", 1),
+        ("wmt21-en-ja", 1),
+        ("wmt24-en-es", 1),
+        ("conll2018-zh_gsd", 1),
     ],
 )
 def test_derived_again_they_are_equal(dataset, n_systems, data_dir, tmp_path, monkeypatch):

@@ -411,12 +411,9 @@ def misses(found, kappa):
     ("family", "world"),
     [
         ("8 each on 2, eight times", "no heterogeneity"),
-        ("8 each on 2, eight times", "strength 0"),
         ("8 on 4", "strength 0.6"),
         ("20 on 6", "strength 0.6"),
-        ("12 each on 3, six times", "strength 0.6"),
         ("40, and 12 four times, on 2", "strength 0.6"),
-        ("40, and 12 four times, on 2", "strength 0"),
     ],
 )
 def test_intervals_of_simulated_families(family, world):

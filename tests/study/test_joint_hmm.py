@@ -72,9 +72,9 @@ def test_expected_jumps_are_those_found_if_the_data_follow_the_weights():
 
 
 def test_em_never_lowers_the_likelihood_of_a_direction():
-    model = joint.fit(TINY, iterations=20, joint=False)
+    model = joint.fit(TINY, iterations=6, joint=False)
     for direction in zip(*model.likelihoods, strict=True):
-        first, second = direction[:20], direction[20:]
+        first, second = direction[:6], direction[6:]
         assert np.diff(first).min() > -1e-9
         assert np.diff(second).min() > -1e-9
         assert second[-1] > first[0]

@@ -201,7 +201,7 @@ def study(tmp_path_factory):
         for name, rows in ROWS.items():
             text = "".join("\t".join(cell.strip(".") for cell in row.split()) + "\n" for row in rows)
             Path(name).write_text(text, encoding="utf-8")
-        for command in STUDY:
+        for command in STUDY[: FIRST_PLOT - 1]:  # figures are no tables
             assert run(command.replace(">", "")) == 0, command
     return folder
 
@@ -214,7 +214,7 @@ def study(tmp_path_factory):
         for command in STUDY[FIRST:]
     ],
 )
-@examples(4, simplified=False)
+@examples(3, simplified=False)
 @given(seed=SEEDS)
 def test_malformed_tables(study, command, seed, monkeypatch, capsys):
     monkeypatch.chdir(study)

@@ -16,12 +16,12 @@ def score(heads, scores):
     return sum(scores[head, word] for word, head in enumerate(heads, start=1))
 
 
-@pytest.mark.parametrize(("size", "number"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143), (6, 728)])
+@pytest.mark.parametrize(("size", "number"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
 def test_no_projective_tree_has_a_higher_score(size, number):
     every = list(projective_trees(size))
     assert len(every) == number  # binomial(3n - 2, n - 1) / n, of trees with one root
     generator = np.random.default_rng(size)
-    for _ in range(30):
+    for _ in range(15):
         scores = generator.normal(size=(size + 1, size + 1))
         found = tuple(mst.best_tree(scores)[1:].tolist())
         assert found in every
@@ -30,9 +30,9 @@ def test_no_projective_tree_has_a_higher_score(size, number):
 
 def test_the_tree_that_all_scores_are_for_is_found():
     generator = random.Random(1)
-    for heads in generator.sample(list(projective_trees(6)), 100):
-        scores = np.zeros((7, 7))
-        scores[heads, range(1, 7)] = 1
+    for heads in generator.sample(list(projective_trees(5)), 50):
+        scores = np.zeros((6, 6))
+        scores[heads, range(1, 6)] = 1
         assert tuple(mst.best_tree(scores)[1:]) == heads
         assert mst.best_tree(scores)[0] == -1
 

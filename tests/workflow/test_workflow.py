@@ -49,12 +49,6 @@ def small(project):
     return project
 
 
-def test_rule_files_stay_short():
-    assert len((ROOT / "Snakefile").read_text(encoding="utf-8").splitlines()) <= 60
-    for path in (ROOT / "workflow" / "rules").glob("*.smk"):
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 120, path.name
-
-
 @pytest.mark.data
 @pytest.mark.slow
 def test_dry_run_of_the_derivation(project, data_dir):

@@ -1,8 +1,7 @@
-"""What the documents say can be run is run by something: a command that no check runs is a promise nobody keeps."""
+"""Commands for developers that `.ci/run` does not call: make help, clean and mutants, and the hooks before a commit."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -14,48 +13,7 @@ import yaml
 
 from running import BIN, ROOT, environment, run
 
-DOCUMENTS = [
-    *ROOT.glob("*.md"), *ROOT.glob("docs/*.md"),
-    ROOT / "config/README.md", ROOT / "results/README.md",
-    *ROOT.glob("config/*.yaml"), ROOT / ".github/workflows/test.yml", ROOT / ".github/workflows/release.yml",
-]  # fmt: skip
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-TARGETS = set(re.search(r"^\.PHONY: (help .*)$", MAKEFILE, re.MULTILINE)[1].split())
-
-ELSEWHERE = {
-    "help": "tests/docs/test_promises.py",
-    "clean": "tests/docs/test_promises.py",
-    "mutants": "tests/docs/test_promises.py",
-    "reproduce": "tests/docs/test_promises.py: the command of `make quick`, which .ci/run calls, but for an overlay",
-    "retrain": "tests/workflow/test_retrain.py",
-    "slurm": "tests/slurm/quick, which .ci/run calls",
-    "findings": "tests/study/test_findings.py: what it would write is what is committed",
-    "lock": ".ci/run, in a clone",
-    "test-slurm": "by hand; .ci/run calls tests/slurm/quick, its first part",
-    "test-all": ".github/workflows/test.yml, every week",
-    "test-rebuilt": "by hand, half an hour: a system of every base model, from the public corpora",
-}
-"""Targets that `.ci/run` need not call by this name, and what runs their commands instead."""
-
-
-def test_every_target_that_a_document_names_exists():
-    for document in DOCUMENTS:
-        named = re.findall(r"(?:`|^ *|- run: )make ([a-z][a-z-]*)", document.read_text(encoding="utf-8"), re.MULTILINE)
-        assert set(named) <= TARGETS, document
-
-
-def test_every_target_is_run_by_something():
-    lines = re.findall(r"\bstep make (?!--directory)([^;\n]*)", (ROOT / ".ci/run").read_text(encoding="utf-8"))
-    called = {word for line in lines for word in line.split() if re.fullmatch("[a-z][a-z-]*", word)}
-    assert called <= TARGETS
-    assert TARGETS - called <= ELSEWHERE.keys() <= TARGETS
-
-
-def test_every_variable_that_a_document_sets_is_one_of_the_makefile():
-    known = set(re.findall(r"\$\((?:if \$\()?([A-Z_]+)\)", MAKEFILE))
-    for document in DOCUMENTS:
-        for command in re.findall(r"\bmake [a-z-]+((?: [A-Z_]+=\S*)+)", document.read_text(encoding="utf-8")):
-            assert set(re.findall(r"([A-Z_]+)=", command)) <= known, document
 
 
 @pytest.fixture
@@ -79,12 +37,6 @@ def test_make_help_and_clean(tree):
     (tree / "results/README.md").touch()
     run("make", "clean", cwd=tree)
     assert {path.name for path in (tree / "results").iterdir()} == {"README.md", "reference"}
-
-
-def test_make_reproduce_is_make_quick_without_its_overlay():
-    recipes = dict(re.findall(r"^(reproduce|quick): \$\(READY\)\n\t(.*)$", MAKEFILE, re.MULTILINE))
-    assert recipes["reproduce"] == "workflow/run --cores $(CORES) --"
-    assert recipes["quick"] == f"{recipes['reproduce']} --configfile config/quick.yaml"
 
 
 MODULE = '''\
@@ -191,41 +143,3 @@ def test_the_hooks_before_a_commit_run(tmp_path):
     assert re.findall(r"^([\w ]+)\.\.+(\w+)$", done.stdout, re.MULTILINE) == [
         ("ruff check", "Passed"), ("ruff format", "Passed"), ("snakefmt", "Passed"), ("mypy", "Skipped"),
     ]  # fmt: skip
-
-
-def test_the_container_is_set_up_as_a_clone_is():
-    """The steps are compared with those of a fresh clone, so the test needs no container engine."""
-    path = ROOT / "workflow/envs/Containerfile"
-    text = path.read_text(encoding="utf-8")
-    steps = [line.split(maxsplit=1) for line in text.replace("\\\n", "").splitlines() if line and line[0] != "#"]
-    supported = re.search(r"^supported=\((.*)\)$", (ROOT / "workflow/venv").read_text(encoding="utf-8"), re.MULTILINE)
-    assert re.fullmatch(r"python:(3\.\d+)-slim-bookworm", dict(steps)["FROM"])[1] in supported[1].split()
-    install, *made = [words for name, words in steps if name == "RUN"]
-    needed = re.search(r"--no-install-recommends ([a-z0-9 -]+?) *&&", install)[1].split()
-    assert needed == ["make", "openjdk-17-jre-headless", "maven"]
-    assert made == ["make setup-retrain"]
-    assert (dict(steps)["ENTRYPOINT"], dict(steps)["CMD"]) == ('["make"]', '["reproduce"]')
-    ignored = (ROOT / "workflow/envs/Containerfile.dockerignore").read_text(encoding="utf-8").split()
-    assert {".git", ".venv"} <= set(ignored)
-    assert set(ignored) <= {".git", *(ROOT / ".gitignore").read_text(encoding="utf-8").replace("/", "").split()}
-    command = f"docker build --file {path.relative_to(ROOT)} --tag pairsig ."
-    assert f"#   {command}\n" in text
-    assert command in (ROOT / "docs/cluster.md").read_text(encoding="utf-8")
-
-
-def steps_of(workflow):
-    jobs = yaml.safe_load((ROOT / f".github/workflows/{workflow}.yml").read_text(encoding="utf-8"))["jobs"]
-    return [step["run"] for job in jobs.values() for step in job.get("steps", ()) if "run" in step]
-
-
-@pytest.mark.parametrize("workflow", ["test", "release"])
-def test_the_two_files_that_a_workflow_tests(workflow, tmp_path):
-    for step in (step for step in steps_of(workflow) if "--format sentence" in step):
-        assert "p = 0.0625" in run("bash", "-e", "-o", "pipefail", "-c", step, cwd=tmp_path)
-
-
-def test_files_that_a_workflow_names_are_there():
-    for step in (step for workflow in ("test", "release") for step in steps_of(workflow)):
-        for name in re.findall(r"\btests/[\w/.]+", step):
-            assert (ROOT / name).exists(), step
-    assert os.access(ROOT / "tests/wheel", os.X_OK)

@@ -1,0 +1,60 @@
+"""Mistakes on the command line, each a row of `data/mistakes_in_commands.tsv`: one sentence, and nothing is written."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import simulate
+from pairsig import cli
+from pairsig.core import statistics
+from running import ROOT
+from study import cli as study_cli
+
+MISTAKES = [
+    line.split("\t")
+    for line in (ROOT / "tests/data/mistakes_in_commands.tsv").read_text(encoding="utf-8").splitlines()[1:]
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The files that the commands name."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "resources").symlink_to(ROOT / "resources")
+    (folder / "model1").write_text("2 2 2\n2 2 2\n0 1 2\n")
+    (folder / "model2").write_text("0 2 2\n1 2 2\n0 1 2\n")
+    for name, rows in (("a", "1,2\n2,3\n"), ("b", "1,2\n2,4\n"), ("two", "1,2\n3,3\n")):
+        (folder / f"{name}.csv").write_text(f"segment,mean\n{rows}")
+    rng = np.random.default_rng(11)
+    runs = [
+        pd.DataFrame({"system": name, "run": run, "id": [f"q{i}" for i in range(80)], "passed": rng.integers(0, 2, 80)})
+        for name, run in (("base", 1), ("base", 2), ("base", 3), ("ours", 1), ("ours", 2))
+    ]
+    for of in runs:
+        of[["id", "passed"]].to_csv(folder / f"{of['system'][0]}{of['run'][0]}.csv", index=False)
+    pd.concat(runs).to_csv(folder / "all.csv", index=False)
+    scores = pd.concat([runs[0], runs[3]]).drop(columns="run")
+    scores.to_json(folder / "scores.jsonl", orient="records", lines=True)
+    options = {"n_groups": 2, "spread": 0.1, "document_size": 10, "dataset": "s"}
+    statistics.write(simulate.statistics("f1", n_systems=6, n_segments=400, **options), folder / "s.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(("command", "message"), MISTAKES)
+def test_a_mistake_gets_one_sentence(folder, command, message, monkeypatch, capsys):
+    """Each with `…` for any text in the message."""
+    monkeypatch.chdir(folder)
+    before = sorted(Path().iterdir())
+    main = study_cli.main if command.startswith("study ") else cli.main
+    try:
+        status = main(command.removeprefix("study ").split(" "))
+    except SystemExit as stop:  # argparse
+        status = stop.code
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    (error,) = re.findall(r"^(?:pairsig|python -m study)(?: [\w-]+)?: error: (.*)$", err, re.MULTILINE)
+    assert re.search(re.escape(message).replace("…", ".*"), error)
+    assert sorted(Path().iterdir()) == before
