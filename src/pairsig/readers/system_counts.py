@@ -288,8 +288,16 @@ def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator
     """Notes of the files, on differences between them, and on metrics without a declared direction."""
     for part in parts:
         yield from part.notes
-    yield from _not_alike(parts)
-    yield from _metrics_left_out(parts, metrics)
+    first, names = parts[0], {metric.name for metric in metrics}
+    for other in parts[1:]:
+        for column, position in _differences(first, other, first.alike):
+            yield (
+                f"{column} is {first.counts[column][position]} in {first.where(position)} and "
+                f"{other.counts[column][position]} in {other.where(position)}: are these the same test set?"
+            )
+    for part in parts:
+        if alone := [metric.name for metric in part.metrics if metric.name not in names]:
+            yield f"{listed(alone)} left out, since only some files have it ({part.source} does)"
     for metric in metrics:
         if metric.assumed:
             better = f"higher {named(metric.name)} is better (assumed)"
@@ -659,25 +667,6 @@ def _scored(part: SystemCounts) -> NDArray[np.bool_]:
     return np.ones(len(part.segments), dtype=bool) if part.scored is None else part.scored
 
 
-def _not_alike(parts: Sequence[SystemCounts]) -> list[str]:
-    first = parts[0]
-    return [
-        f"{column} is {first.counts[column][position]} in {first.where(position)} and {other.counts[column][position]} "
-        f"in {other.where(position)}: are these the same test set?"
-        for other in parts[1:]
-        for column, position in _differences(first, other, first.alike)
-    ]
-
-
-def _metrics_left_out(parts: Sequence[SystemCounts], common: Sequence[Metric]) -> list[str]:
-    names = {metric.name for metric in common}
-    return [
-        f"{listed(alone)} left out, since only some files have it ({part.source} does)"
-        for part in parts
-        if (alone := [metric.name for metric in part.metrics if metric.name not in names])
-    ]
-
-
 def _segments_left_out(
     first: SystemCounts, names: Sequence[str], scored: NDArray[np.bool_], is_kept: NDArray[np.bool_]
 ) -> list[str]:
@@ -751,7 +740,7 @@ def of_lines(
     return SystemCounts(
         segments=tuple(map(str, lines)),
         documents=("",) * len(rows),
-        counts=to_columns(first.columns, rows),
+        counts=dict(zip(first.columns, map(to_array, zip(*rows, strict=True)), strict=True)),
         metrics=tuple(metrics),
         source=str(path),
         lines=tuple(lines),
@@ -776,11 +765,6 @@ def to_number(field: str) -> int | float | None:
 def fits(value: int | float) -> bool:
     """Whether a number is finite and, if it is an integer, exact as a float."""
     return abs(value) <= 2**53 if isinstance(value, int) else math.isfinite(value)
-
-
-def to_columns(names: Sequence[str], rows: Sequence[Sequence[int | float]]) -> dict[str, NDArray[Any]]:
-    """Columns of a table of numbers, as int64 if all numbers are whole, else as float64."""
-    return {name: to_array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 def to_array(values: Sequence[int | float]) -> NDArray[Any]:
