@@ -162,6 +162,16 @@ def test_a_border_that_bends(seed):
     assert result.error_bound == 0.0
 
 
+@pytest.mark.parametrize(("metric", "seed"), [("f1", 1), ("precision", 2), ("recall", 3)])
+def test_both_methods_agree(metric, seed):
+    """The dynamic programme for borders that bend, and the transforms, which have nothing in common."""
+    a, b = random_pair("f1", 300, seed, (0.8, 0.78))
+    distribution, event = swapped(a, b, metric)
+    added, transformed = distributions._programme(distribution, event), distributions.mass(distribution, event)
+    assert added.log == pytest.approx(transformed.log, abs=1e-12)
+    assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
+
+
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
 def test_the_error_bound_holds_what_a_window_leaves_outside(monkeypatch, metric):
     """In a window cut far too close mass from outside falls inside: the bound must grow with it."""
