@@ -568,3 +568,20 @@ def test_pass_fail_items_have_the_binomial_p_value(n):
         )
         assert result.p_equal == pytest.approx(2 * binom.pmf(won, n, 0.5), rel=1e-10)
         assert exact_test(a, b, alternative="less").pvalue == pytest.approx(binom.cdf(won, n, 0.5), rel=1e-12)
+
+
+def test_a_transform_has_the_nearest_fast_length():
+    """The lengths are those that scipy takes for transforms of real numbers."""
+    from scipy.fft import next_fast_len
+
+    lengths = [*range(1, 700), 10**5 + 1, 2**24 - 1, 2**24, 2**26 + 1]
+    assert [*map(distributions._fast_length, lengths)] == [next_fast_len(length, real=True) for length in lengths]
+
+
+@pytest.mark.parametrize("n", [60, 200])
+def test_scores_with_six_digits_are_bounded_before_a_transform_is_made(n, monkeypatch):
+    """Hardly a frequency would be negligible, so the transform would take seconds, and then not be used."""
+    rng = np.random.default_rng(n)
+    a, b = np.round(rng.normal([[0.80], [0.75]], 0.2, (2, n)), 6)
+    monkeypatch.setattr(np.fft, "rfft", None)  # cannot be called
+    assert 0 < exact_test(a, b).error_bound < 1e-3
