@@ -419,3 +419,11 @@ def test_a_table_of_statistics_is_known_by_the_names_in_its_first_line(tmp_path)
     ):
         (tmp_path / file).write_text("\n".join(lines))
         assert inputs.is_statistics(tmp_path / file) == expected
+
+
+@pytest.mark.parametrize("lower", [None, True, False])
+def test_the_direction_of_one_score_per_line_is_assumed_unless_it_is_declared(lower, tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("1\n0\n")
+    (metric,) = read([tmp_path / "a.txt", tmp_path / "b.txt"], lower_is_better=lower).metrics
+    assert (metric.assumed, metric.higher_is_better) == (lower is None, not lower)

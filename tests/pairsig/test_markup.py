@@ -72,6 +72,11 @@ def test_texts_that_are_like_markup_in_part(lines):
     markup.check_texts("a.txt", lines, lines)
 
 
+def test_blanks_and_quotation_marks_around_names_of_columns_do_not_matter():
+    with pytest.raises(Question, match="found cells of a table in 3 of 3 lines"):
+        markup.check_texts("a.txt", ['"id" , "text"', "1, the cat", "2, the dog"], ["the cat", "the dog"])
+
+
 @pytest.mark.parametrize(
     ("path", "line", "answers"),
     [
