@@ -427,3 +427,11 @@ def test_the_direction_of_one_score_per_line_is_assumed_unless_it_is_declared(lo
         (tmp_path / f"{name}.txt").write_text("1\n0\n")
     (metric,) = read([tmp_path / "a.txt", tmp_path / "b.txt"], lower_is_better=lower).metrics
     assert (metric.assumed, metric.higher_is_better) == (lower is None, not lower)
+
+
+def test_a_list_of_paths_in_the_list_has_the_runs_of_a_system(tmp_path):
+    for name, column in {"a1": "1\n0\n", "a2": "1\n1\n", "b1": "0\n0\n", "b2": "0\n1\n"}.items():
+        (tmp_path / f"{name}.txt").write_text(column)
+    data = read([[tmp_path / f"{system}{run}.txt" for run in (1, 2)] for system in "ab"])
+    assert (data.methods, data.runs) == (("a", "a", "b", "b"), ("1", "2", "1", "2"))
+    assert data.counts[:, :, 0].tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
