@@ -56,7 +56,7 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
                 "every character would count",
                 [*answers, {"text-as-is": True}],
             )
-    others = [line.strip() for line in reference if line.strip()]
+    others = [line for line in reference if line.strip()]
     if others and len(filled) > 1 and all(len(line.split()) == 1 for line in [*filled, *others]):
         raise Question(
             f"{path}: found one token in each line, and in each line of the reference, expected texts; for labels, "

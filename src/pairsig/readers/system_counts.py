@@ -352,7 +352,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
             repeated, _ = Counter(part.segments).most_common(1)[0]
             raise InputError(f"{part.label}: found item {named(repeated)} twice, expected it once")
     for row_of, part in zip(rows, parts, strict=True):
-        if part.segments and parts[0].segments and not ((row_of >= 0) & (rows[0] >= 0)).any():
+        if not ((row_of >= 0) & (rows[0] >= 0)).any():
             raise InputError(
                 f"{part.source}: found no item of {parts[0].source}, expected scores of the same items, which pair the "
                 f"systems; the first items are {named(parts[0].segments[0])} there and {named(part.segments[0])} here"
@@ -618,17 +618,15 @@ def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> Non
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    columns = [own.counts[metric.columns[0]] for own in (part, first)]
-    if not min(column.max() for column in columns) <= 1 < max(column.max() for column in columns) <= 100:
-        return
-    both = [(own.label, column.astype(np.float64)) for own, column in zip((part, first), columns, strict=True)]
-    (small, shares), (large, percentages) = sorted(
-        ((label, numbers[numbers != 0]) for label, numbers in both), key=lambda own: float(own[1].max(initial=0))
+    (shares, small), (percentages, large) = sorted(
+        ((own.counts[metric.columns[0]], own.label) for own in (part, first)), key=lambda own: float(own[0].max())
     )
+    if not shares.max() <= 1 < percentages.max() <= 100:
+        return
+    shares, percentages = (values[values != 0].astype(np.float64) for values in (shares, percentages))
     if min(len(shares), len(percentages)) < _ENOUGH or min(shares.min(), percentages.min()) < 0:
         return
-    in_percent = np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean()
-    if in_percent and shares.max() <= 1 < percentages.max() <= 100:
+    if np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean():
         raise InputError(
             f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same scale; "
             "divide one of them by 100, or multiply the other one"
