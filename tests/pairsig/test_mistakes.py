@@ -1,4 +1,4 @@
-"""Mistakes in commands and in files, each a row of `data/mistakes_in_*.tsv`: one sentence, and nothing is written.
+"""Mistakes in commands and in files, one per row of `data/mistakes_in_*.tsv`: one sentence, and nothing is written.
 
 In a row, `…` stands for any text in the message.
 """
