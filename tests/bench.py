@@ -9,6 +9,7 @@ every case once, on little data and in one process, which shows that it still ru
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -613,13 +614,54 @@ def logs() -> dict[str, Any]:
         return row(ours, {"json.loads of each line": spent(parsed, 3)}, f"{n_bytes / 2e6:.0f} MB each")
 
 
+def _process(*command: str, folder: str) -> Spent:
+    """What a process takes from its start to its end, the fewest CPU seconds of five runs."""
+    import resource
+
+    def used() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    for _ in range(1 if SMALL else 6):  # the first one may have to compile modules to bytecode
+        wall, cpu = time.perf_counter(), used()
+        subprocess.run([sys.executable, *command], check=True, capture_output=True, cwd=folder, env=environment)
+        times.append(Spent(used() - cpu, time.perf_counter() - wall))
+    return min(times)
+
+
+def _started(package: str, files: dict[str, list[str]], *options: str) -> dict[str, Any]:
+    """The command `compare` for two files of some lines, beside the import of the package that it needs at least."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, lines in files.items():
+            (Path(folder) / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        ours = _process("-m", "pairsig", "compare", "a", "b", *options, folder=folder)
+        return row(ours, {f"import {package}": _process("-c", f"import {package}", folder=folder)})
+
+
+def start_items() -> dict[str, Any]:
+    """A new process: `pairsig compare` for two files of 20 pass/fail items."""
+    passed = np.random.default_rng(1).random((2, 20)) < [[0.6], [0.5]]
+    return _started("numpy", {name: [*map(str, items.astype(int))] for name, items in zip("ab", passed, strict=True)})
+
+
+def start_bleu() -> dict[str, Any]:
+    """A new process: `pairsig compare` for two texts of 20 lines and their reference, BLEU."""
+    reference = [f"line {number} of a text that is not very long , but long enough" for number in range(20)]
+    texts = {"a": [line.replace("not", "hardly") for line in reference], "b": reference[::-1], "reference": reference}
+    return _started("numpy, sacrebleu.metrics", texts, "--reference", "reference", "--metric", "bleu")
+
+
 EXACT = (
     exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap_test, exact_pairs, exact_items,
     exact_bootstrap_items, items_large,
 )  # fmt: skip
 _CASES = (
     all_pairs, ranks, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, near_exact, methods, benchmark_items,
-    scores_of_documents, tables, logs, *EXACT,
+    scores_of_documents, tables, logs, start_items, start_bleu, *EXACT,
 )  # fmt: skip
 CASES = {case.__name__: case for case in _CASES}
 

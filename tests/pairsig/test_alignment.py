@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import Path
 
@@ -45,24 +44,9 @@ class TestPharaoh:
 
     def test_one_based(self, write):
         assert read("alignment", write("1-1 2-3\n"), zero_based=False) == [alignment({(0, 0), (1, 2)})]
-        with pytest.raises(InputError, match=r"line 2: found '0-1', expected positions counted from 1"):
-            read("alignment", write("1-1\n0-1\n"), zero_based=False)
 
     def test_reverse(self, write):
         assert read("alignment", write("0-1 2p3\n"), reverse=True) == [alignment({(1, 0)}, {(3, 2)})]
-
-    @pytest.mark.parametrize(
-        "link", ["1", "1-", "-1", "1-2-3", "1_0-1", "9" * 16 + "-1", "1:2", "1.5-2", "1P2", "\u0661-1", "a-b"]
-    )
-    def test_not_a_link(self, write, link):
-        with pytest.raises(
-            InputError, match=rf"links\.txt, line 2: found '{re.escape(link)}', expected a link i-j or ipj"
-        ):
-            read("alignment", write(f"0-0\n1-1 {link}\n"))
-
-    def test_wrong_sentence_number(self, write):
-        with pytest.raises(InputError, match=r"line 3: found '3 1-1', expected sentence number 2 first"):
-            read("alignment", write("0 0-0\n1 0-0\n3 1-1\n"))
 
     def test_wrong_number_of_segments(self, write):
         with pytest.raises(InputError, match="found 2 segments, expected 3"):
@@ -85,23 +69,11 @@ class TestNaacl:
     def test_zero_based_and_reverse(self, write):
         assert read("alignment", write("1 0 2 S\n"), zero_based=True, reverse=True) == [alignment({(2, 0)})]
 
-    @pytest.mark.parametrize("line", ["1 1", "1 1 1 X", "1 -1 1 S", "one 1 1 S", "1 1 1 S 0.5 0.5"])
-    def test_not_a_link(self, write, line):
-        with pytest.raises(InputError, match=rf"line 2: found '{line}', expected a link as sentence i j \[S\|P\]"):
-            read("alignment", write(f"1 1 1 S\n{line}\n"))
-
     def test_sentence_out_of_range(self, write):
-        with pytest.raises(InputError, match="line 1: found sentence 0, expected one from 1 to 5000000"):
-            read("alignment", write("0 1 1 S\n"))
         with pytest.raises(InputError, match="line 2: found sentence 3, expected one from 1 to 2"):
             read("alignment", write("1 1 1 S\n3 1 1 S\n"), n_segments=2)
 
     def test_a_sentence_number_costs_no_memory(self, write):
-        for line in ("1000000000 1 1", "5000001 1 1"):
-            with pytest.raises(
-                InputError, match=rf"line 1: found sentence {line[:-4]}, expected one from 1 to 5000000"
-            ):
-                read("alignment", write(f"{line}\n"))
         with pytest.raises(InputError, match=r"line 1: found '1{60}…' \(5,000 characters\), expected a link"):
             read("alignment", write("1" * 5000 + " 1 1\n"))
         with pytest.raises(InputError, match=r"n_segments 1000000000, expected one from 1 to 5,000,000"):
@@ -111,16 +83,6 @@ class TestNaacl:
 
 
 class TestFormats:
-    def test_option_overrides_detection(self, write):
-        with pytest.raises(InputError, match="line 1: found '1', expected a link i-j or ipj"):
-            read("alignment", write("1 1 1 S\n"), format="pharaoh")
-        with pytest.raises(InputError, match="line 1: found '0-0', expected a link as sentence i j"):
-            read("alignment", write("0-0\n"), format="naacl")
-
-    def test_unknown_format(self, write):
-        with pytest.raises(InputError, match="unknown alignment format 'talp', expected pharaoh or naacl"):
-            read("alignment", write("0-0\n"), format="talp")
-
     def test_same_links_in_both(self, write):
         links = read("alignment", write("0-0 1-2\n\n0p1\n"))
         assert read("alignment", write("1 1 1 S\n1 2 3 S\n3 1 2 P\n")) == links

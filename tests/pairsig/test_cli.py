@@ -140,6 +140,23 @@ class TestStart:
         assert ["0.25" in form for form in printed] == [True] * 5
         assert rest == ""
 
+    def test_two_systems_are_compared_without_scipy(self, work):
+        """Its import takes 0.4 CPU seconds, more than all that such tests need."""
+        lines = [f"{word} {word}s of the {word} are in a house" for word in ("tree", "boat", "road", "lamp", "door")]
+        for name, other in (("a", "house"), ("b", "home"), ("reference", "house")):
+            (work / name).write_text("".join(f"{line.replace('house', other)}\n" for line in lines))
+        for name, matched in (("a.sigf", "4 3 5 2 6"), ("b.sigf", "4 2 3 2 5")):
+            (work / name).write_text("".join(f"{number} 6 7\n" for number in matched.split()))
+        code = (
+            "import sys; from pairsig.cli import main\n"
+            "main(['compare', 'a.sigf', 'b.sigf', '--metric', 'f1'])\n"
+            "main(['compare', 'a', 'b', '--reference', 'reference', '--metric', 'bleu', '--n-resamples', '1000'])\n"
+            "print('scipy' in sys.modules)"
+        )
+        *printed, loaded = python("-c", code).stdout.splitlines()
+        assert [line.split()[0] for line in printed if "  exact  " in line or "randomization" in line] == ["f1", "bleu"]
+        assert loaded == "False"
+
     def test_as_a_module_and_without_unicode(self):
         """On a terminal that has no minus sign the help is still printed."""
         ended = python("-m", "pairsig", "compare", "--help", PYTHONIOENCODING="ascii")

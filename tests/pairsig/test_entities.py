@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig import InputError, cli, readers
+from pairsig import InputError, cli
 from pairsig.metrics.entities import SCHEMES, entities, entity_counts
 from pairsig.metrics.registry import METRICS
 from pairsig.readers.counts import conlleval
@@ -165,26 +165,6 @@ def test_another_column(tmp_path):
     path.write_text("EU B-ORG B-MISC 0.9\n", encoding="utf-8")
     assert iob.read(path, tag_column=2) == [("B-ORG",)]
     assert iob.read(path, tag_column=-2) == [("B-MISC",)]
-
-
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
-        ("EU B-ORG\nGmbH PER\n", {}, r"line 2: found 'PER', expected O, or a tag such as B-PER"),
-        ("EU B-ORG\nGmbH o\n", {}, "line 2: found 'o'"),
-        ("EU B-ORG\nGmbH\n", {"tag_column": 2}, "line 2: found 1 columns, expected tags in column 2"),
-        ("EU B-ORG\n", {"tag_column": 0}, "expected tags in column 0"),
-        ("EU B-ORG\n", {"layout": "rows"}, "unknown layout 'rows', expected columns or lines"),
-        ("B-ORG O\nB-ORG x\n", {"layout": "lines"}, "line 2: found 'x'"),
-        ("\n\n", {}, "found no tags"),
-        ("\n\n", {"layout": "lines"}, "found no tags"),
-    ],
-)
-def test_files_that_are_refused(content, options, message, tmp_path):
-    path = tmp_path / "a"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        readers.read("iob", path, **options)
 
 
 @pytest.mark.parametrize(

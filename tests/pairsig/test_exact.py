@@ -162,6 +162,16 @@ def test_a_border_that_bends(seed):
     assert result.error_bound == 0.0
 
 
+@pytest.mark.parametrize(("metric", "seed"), [("f1", 1), ("precision", 2), ("recall", 3)])
+def test_both_methods_agree(metric, seed):
+    """The dynamic programme for borders that bend, and the transforms, which have nothing in common."""
+    a, b = random_pair("f1", 300, seed, (0.8, 0.78))
+    distribution, event = swapped(a, b, metric)
+    added, transformed = distributions._programme(distribution, event), distributions.mass(distribution, event)
+    assert added.log == pytest.approx(transformed.log, abs=1e-12)
+    assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
+
+
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
 def test_the_error_bound_holds_what_a_window_leaves_outside(monkeypatch, metric):
     """In a window cut far too close mass from outside falls inside: the bound must grow with it."""
@@ -558,3 +568,20 @@ def test_pass_fail_items_have_the_binomial_p_value(n):
         )
         assert result.p_equal == pytest.approx(2 * binom.pmf(won, n, 0.5), rel=1e-10)
         assert exact_test(a, b, alternative="less").pvalue == pytest.approx(binom.cdf(won, n, 0.5), rel=1e-12)
+
+
+def test_a_transform_has_the_nearest_fast_length():
+    """The lengths are those that scipy takes for transforms of real numbers."""
+    from scipy.fft import next_fast_len
+
+    lengths = [*range(1, 700), 10**5 + 1, 2**24 - 1, 2**24, 2**26 + 1]
+    assert [*map(distributions._fast_length, lengths)] == [next_fast_len(length, real=True) for length in lengths]
+
+
+@pytest.mark.parametrize("n", [60, 200])
+def test_scores_with_six_digits_are_bounded_before_a_transform_is_made(n, monkeypatch):
+    """Hardly a frequency would be negligible, so the transform would take seconds, and then not be used."""
+    rng = np.random.default_rng(n)
+    a, b = np.round(rng.normal([[0.80], [0.75]], 0.2, (2, n)), 6)
+    monkeypatch.setattr(np.fft, "rfft", None)  # cannot be called
+    assert 0 < exact_test(a, b).error_bound < 1e-3

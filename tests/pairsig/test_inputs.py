@@ -12,6 +12,8 @@ from pairsig import InputError, Statistics, cli, read
 from pairsig.comparisons import all_pairs
 from pairsig.core import statistics
 from pairsig.io import tables
+from pairsig.io.errors import Question
+from pairsig.readers import inputs
 
 polars = pytest.importorskip("polars")
 
@@ -398,3 +400,38 @@ def test_a_code_of_0_may_stand_for_a_missing_score():
     frame = pd.DataFrame({"id": [1, 2, 3], "A": [0, 2, 3], "B": [1, 2, 4]})
     data = pairsig.read(frame, systems=["A", "B"], missing_value=0, missing="drop")
     assert data.segments.tolist() == ["2", "3"]
+
+
+@pytest.mark.parametrize(("line", "reader"), [("1 2", "art"), ("1 2 3", "sigf"), ("1 2 3 4", "art")])
+def test_counts_without_a_suffix_ask_for_their_reader(line, reader, tmp_path):
+    (tmp_path / "a").write_text(f"{line}\n" * 3)
+    with pytest.raises(Question, match="numbers per line, expected one score per line") as caught:
+        read(tmp_path / "a")
+    assert caught.value.answers == ({"reader": reader},)
+
+
+def test_a_table_of_statistics_is_known_by_the_names_in_its_first_line(tmp_path):
+    names = [name for name in statistics.KEYS if name != "run"]
+    for file, lines, expected in (
+        ("all.tsv", ["\t".join([*names, "correct"]), "\t".join("1" * (len(names) + 1))], True),
+        ("one_less.tsv", ["\t".join([*names[1:], "correct"]), "1"], False),
+        ("below.tsv", ["a title", "\t".join(names)], False),
+    ):
+        (tmp_path / file).write_text("\n".join(lines))
+        assert inputs.is_statistics(tmp_path / file) == expected
+
+
+@pytest.mark.parametrize("lower", [None, True, False])
+def test_the_direction_of_one_score_per_line_is_assumed_unless_it_is_declared(lower, tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("1\n0\n")
+    (metric,) = read([tmp_path / "a.txt", tmp_path / "b.txt"], lower_is_better=lower).metrics
+    assert (metric.assumed, metric.higher_is_better) == (lower is None, not lower)
+
+
+def test_a_list_of_paths_in_the_list_has_the_runs_of_a_system(tmp_path):
+    for name, column in {"a1": "1\n0\n", "a2": "1\n1\n", "b1": "0\n0\n", "b2": "0\n1\n"}.items():
+        (tmp_path / f"{name}.txt").write_text(column)
+    data = read([[tmp_path / f"{system}{run}.txt" for run in (1, 2)] for system in "ab"])
+    assert (data.methods, data.runs) == (("a", "a", "b", "b"), ("1", "2", "1", "2"))
+    assert data.counts[:, :, 0].tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]

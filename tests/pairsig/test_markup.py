@@ -7,6 +7,8 @@ import pytest
 
 import pairsig
 from pairsig import cli
+from pairsig.io.errors import Question
+from pairsig.readers import markup
 
 SENTENCES = ["the cat sat on the mat", "it was happy there", "a dog came in", "they left"]
 IDS = [f"spk{k}-utt{k:03d}" for k in range(4)]
@@ -54,6 +56,39 @@ def test_plain_text_is_not_asked_for(tmp_path, monkeypatch):
         a, reference = written(tmp_path, "a.txt", lines), written(tmp_path, "reference.txt", lines)
         b = written(tmp_path, "b.txt", lines[::-1])
         assert cli.main(["compare", a, b, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]) == 0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["hello,world"],  # a single line is no table
+        ["Hello, it's me", "Well, yes it is", "No, not now"],  # names of columns are words
+        ["The 3 cats", "A 4 dogs", "One 5 birds"],  # ids have a digit
+        ["a1 the cat", "b2 the dog"],  # two ids may be chance
+        ["2 cats sat", "2 dogs ran", "3 birds flew"],  # ids differ
+    ],
+)
+def test_texts_that_are_like_markup_in_part(lines):
+    markup.check_texts("a.txt", lines, lines)
+
+
+def test_blanks_and_quotation_marks_around_names_of_columns_do_not_matter():
+    with pytest.raises(Question, match="found cells of a table in 3 of 3 lines"):
+        markup.check_texts("a.txt", ['"id" , "text"', "1, the cat", "2, the dog"], ["the cat", "the dog"])
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "answers"),
+    [
+        ("a.jsonl", '{"id": 1, "text": "x", "note": "y"}', [{"column": "text"}, {"column": "note"}]),
+        ("a.jsonl", '["x", {"y": "z"}]', []),
+        ("a.txt", '{"text": "x"}', []),
+    ],
+)
+def test_fields_with_texts_are_offered(path, line, answers):
+    with pytest.raises(Question) as caught:
+        markup.check_texts(path, [line] * 3, [line])
+    assert list(caught.value.answers) == [*answers, {"text-as-is": True}]
 
 
 def test_a_column_is_paired_by_id(tmp_path, monkeypatch, capsys):

@@ -1,4 +1,7 @@
-"""Mistakes on the command line, each a row of `data/mistakes_in_commands.tsv`: one sentence, and nothing is written."""
+"""Mistakes in commands and in files, one per row of `data/mistakes_in_*.tsv`: one sentence, and nothing is written.
+
+In a row, `…` stands for any text in the message.
+"""
 
 import re
 from pathlib import Path
@@ -6,17 +9,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import simulate
-from pairsig import cli
+from pairsig import InputError, cli, readers
 from pairsig.core import statistics
+from pairsig.readers import recognition
 from running import ROOT
 from study import cli as study_cli
 
-MISTAKES = [
-    line.split("\t")
-    for line in (ROOT / "tests/data/mistakes_in_commands.tsv").read_text(encoding="utf-8").splitlines()[1:]
-]
+
+def mistakes(where):
+    lines = (ROOT / f"tests/data/mistakes_in_{where}.tsv").read_text(encoding="utf-8").split("\n")
+    return [line.split("\t") for line in lines[1:-1]]
+
+
+def pattern(message):
+    return re.escape(message).replace("…", ".*")
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +52,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(("command", "message"), MISTAKES)
-def test_a_mistake_gets_one_sentence(folder, command, message, monkeypatch, capsys):
-    """Each with `…` for any text in the message."""
+@pytest.mark.parametrize(("command", "message"), mistakes("commands"))
+def test_a_mistake_in_a_command_gets_one_sentence(folder, command, message, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     before = sorted(Path().iterdir())
     main = study_cli.main if command.startswith("study ") else cli.main
@@ -56,5 +64,18 @@ def test_a_mistake_gets_one_sentence(folder, command, message, monkeypatch, caps
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
     (error,) = re.findall(r"^(?:pairsig|python -m study)(?: [\w-]+)?: error: (.*)$", err, re.MULTILINE)
-    assert re.search(re.escape(message).replace("…", ".*"), error)
+    assert re.search(pattern(message), error)
     assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(("reader", "content", "options", "message"), mistakes("files"))
+def test_a_mistake_in_a_file_gets_one_sentence(reader, content, options, message, tmp_path):
+    """Each content with \\t and \\n for tabs and ends of lines; a line is named with its file."""
+    path = tmp_path / "file"
+    path.write_text(content.replace("\\t", "\t").replace("\\n", "\n"), encoding="utf-8")
+    given = {name: yaml.safe_load(value) for name, value in (option.split("=") for option in options.split())}
+    read = recognition.read_all if reader in readers.COUNTS else readers.read
+    with pytest.raises(InputError) as error:
+        read(reader, path, **given)
+    assert re.search(re.escape(f"{path}, ") * message.startswith("line ") + pattern(message), str(error.value))
+    assert "\n" not in str(error.value)

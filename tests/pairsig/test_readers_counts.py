@@ -172,22 +172,9 @@ class TestSigf:
     @pytest.mark.parametrize(
         ("content", "match"),
         [
-            ("1 2\n", r", line 1: found 2 numbers, expected 1 number .* or 3"),
-            ("1\n1 2 3\n", ", line 2: found 3 numbers, expected 1 as in the first line"),
-            ("1\n\n2\n", ", line 2: found a blank line, expected 1 number"),
-            ("1\nx\n", ", line 2: found 'x', expected 1 number"),
-            ("nan\n", ", line 1: found 'nan', expected"),
-            ("1_0\n", ", line 1: found '1_0', expected"),
-            ("\u0661\n", ", line 1: found '\u0661', expected"),
-            ("1e999\n", ", line 1: found '1e999', expected"),
-            (f"{2**53 + 1}\n", f", line 1: found '{2**53 + 1}', expected"),
             ("1" * 5000, r", line 1: found '1{60}…' \(5,000 characters\), expected 1 number"),
             ("1" * 10**6 + "x", r", line 1: found '1{60}…' \(1,000,001 characters\), expected 1 number"),
             ("x" * 2_000_000, r", line 1: found 'x{60}…' \(2,000,000 characters\), expected 1 number"),
-            ("\n \n", "found only blank lines, expected"),
-            ("1 1 1\n3 2 4\n", ", line 2: found 3 matches, 2 predicted, 4 gold, expected 0 or more"),
-            ("3 4 2\n", ", line 1: found 3 matches, 4 predicted, 2 gold, expected"),
-            ("-1 4 2\n", ", line 1: found -1 matches, 4 predicted, 2 gold, expected"),
         ],
     )
     def test_bad_input(self, tmp_path, content, match):
@@ -234,16 +221,7 @@ class TestArt:
     @pytest.mark.parametrize(
         ("content", "aggregator", "match"),
         [
-            ("1 2 3\n", None, ", line 1: found 3 numbers, expected 1 number, 2 .* or 4"),
-            ("1 2\n1\n", None, ", line 2: found 1 numbers, expected 2 for enum_sum_div_by_denom_sum: numerator, denom"),
-            ("1 2\n", "f_1", ", line 1: found 2 numbers, expected 4 for f_1: recall_numerator, recall_denominator"),
-            ("1 2\n", "f1", "unknown aggregator 'f1', expected one of average, enum_sum_div_by_denom_sum, f_1"),
-            ("1 2\n-1 2\n", None, ", line 2: found -1, expected 0 or more"),
-            ("1 2\n\n1 2\n", None, ", line 2: found a blank line, expected"),
-            ("1,2\n", None, ", line 1: found '1,2', expected 1 number"),
             ("1 " + "9" * 5000, None, r", line 1: found '9{60}…' \(5,000 characters\), expected 1 number"),
-            ("1 -1e400\n", None, ", line 1: found '-1e400', expected 1 number"),
-            ("\n", None, "found only blank lines"),
         ],
     )
     def test_bad_input(self, tmp_path, content, aggregator, match):

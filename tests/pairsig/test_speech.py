@@ -124,19 +124,3 @@ def test_a_table_with_counts_is_a_ratio_of_sums(tmp_path, capsys):
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert [row["score_a"], row["score_b"]] == pytest.approx([100 * 2 / 14, 100 * 4 / 14])
     assert (row["better"], row["pvalue"]) == ("a", 1.0)  # both swaps have the same difference
-
-
-@pytest.mark.parametrize(
-    ("reader", "content", "message"),
-    [
-        ("kaldi", "a-1 x\na-1 y\n", "line 2: found utterance a-1 again, expected it once"),
-        ("kaldi", "a-1 x\n\na-2 y\n", "line 2: found no id of an utterance"),
-        ("trn", "x (a-1)\ny\n", r"line 2: found 'y', expected words and \(id\) at the end"),
-        ("trn", "x (a-1)\ny (a-1)\n", "line 2: found utterance a-1 again"),
-        ("trn", "{ x / y } (a-1)\n", "line 1: found alternatives in braces"),
-    ],
-)
-def test_files_that_are_refused(reader, content, message, tmp_path):
-    (tmp_path / "a").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        readers.read(reader, tmp_path / "a")

@@ -270,6 +270,14 @@ def test_what_a_last_number_may_be(values, expected):
         ([-5, -1, -1], []),  # all are negative
         ([5, 6, 0], []),
         ([5, 6, np.nan, -1, -1], [-1]),
+        ([0, 1, 1, 0, 99], [99]),
+        ([0, 1, 1, 0, -100], [-100]),
+        ([0, 1, 1, 9, 9], [9]),
+        ([0, 1, 1, 9, 9, 9], []),  # half of them
+        ([0, 1, 1, 99], []),  # four
+        ([0, 0, 0, 0, 99], []),  # no ones: perhaps edits
+        ([0, 1, 1, 0, 8], []),
+        ([0, 1, 1, 0, 9, 10], []),  # two numbers
         ([np.nan], []),
         ([0, -1, -1], [-1]),
     ],
@@ -411,6 +419,42 @@ LONG = pd.DataFrame(
         for item, metric, value in rows
     ]
 )  # fmt: skip
+
+
+def test_counts_under_other_names_are_renamed_as_the_question_shows(tmp_path: Path) -> None:
+    """F1 of the sums: 2 · 2 / (5 + 4) and 2 · 2 / (4 + 4)."""
+    rows = ["1,A,1,2,2", "1,B,2,2,2", "2,A,1,3,2", "2,B,0,2,2"]
+    (tmp_path / "t.csv").write_text("\n".join(["id,system,match,predict,gold", *rows]))
+    convert_as_shown(tmp_path / "t.csv", Roles(metric="f1"))
+    assert [means(part) for part in read(tmp_path / "t-table.csv", Roles(metric="f1"))] == [[400 / 9], [50]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [
+        ([[0, 1, 1, 1, 3, 0, 1]], [4]),  # more than twice any other
+        ([[0, 1, 1, 1, 0.75, 0, 1]], [4]),  # the only fraction
+        ([[2, 1, 3, 6, 2, 1]], []),  # no more than twice the others
+        ([[2, 1, 3, 7, 2, 1]], []),
+        ([[1, 2, 3, 7, 2, 1], [2, 2, 2, 6, 1, 1]], []),  # one system only
+        ([[1, 2, 3, 2, 4], [3, 3, 4, 10 / 3, 1]], [3]),  # the only fraction in one
+        ([[0.5, 0.7, 0.6, 0.6], [0.1, 0.3, 0.4, 0.267]], []),  # 0.6 twice
+        ([[0.5, 0.7, 0.65, 0.617, 0.6], [0.1, 0.3, 0.4, 0.267, 0.2]], [3]),
+        ([[0, 1, 0, 1, 50], [1, 1, 0, 1, 75]], [4]),  # percent
+        ([[1, np.nan, 3, 2, 9, 5], [1, 2, 2, 2.5, 9, 5]], []),
+        ([[1, np.nan, 3, 2, 9, 5], [1, 2, 1, 1.333, 9, 5]], [3]),
+    ],
+)
+def test_which_rows_may_be_subtotals(columns: list[list[float]], rows: list[int]) -> None:
+    assert table._subtotals([np.array(column, dtype=float) for column in columns]) == rows
+
+
+def test_two_rows_of_two_counts_have_a_command_unless_they_are_systems(tmp_path: Path) -> None:
+    for head, command in (("actual", "pairsig compare --counts 50 10 5 35"), ("system", None)):
+        (tmp_path / "t.csv").write_text(f"{head},yes,no\nyes,50,10\nno,5,35\n")
+        with pytest.raises(InputError) as caught:
+            read(tmp_path / "t.csv")
+        assert (str(caught.value).splitlines()[-1] == command) == (command is not None)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +23,15 @@ from pairsig.io.errors import InputError, listed, quoted
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric, Ratio
-from pairsig.planning import heterogeneity
-from pairsig.planning.sample_size import Amount, best_score, in_unit
-from pairsig.stats import intervals, kernels, margins, near_exact, sequential, studentized
+from pairsig.stats import intervals, kernels, near_exact, studentized
 from pairsig.stats.exact import ExactResult, TooManyValuesError
-from pairsig.stats.margins import MarginResult
 from pairsig.stats.multiple_testing import benjamini_hochberg, holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.resampling import TestResult
-from pairsig.stats.sequential import SequentialResult
+from pairsig.stats.results import Result
+
+if TYPE_CHECKING:
+    from pairsig.planning.sample_size import Amount
 
 ADJUSTMENTS = {"pvalue_holm": holm, "pvalue_bh": benjamini_hochberg}
 """Columns of p-values adjusted for the number of systems, and what adjusts them."""
@@ -84,9 +85,13 @@ def compare_with_one(
     about named tests that do not exist for a metric.
     """
     if family:
+        from pairsig.planning import heterogeneity
+
         heterogeneity.known_family(family)
     documents = statistics.documents if unit == "document" else None
     if stop_at is not None:
+        from pairsig.stats import sequential
+
         sequential.check_levels(*stop_at)
     planned = _planned(tests, methods, alternatives)
     first = [OVERLAP] if score_intervals else []
@@ -108,27 +113,14 @@ def compare_with_one(
             only_a, only_b = intervals.right_alone(pair) or (None, None)
             of_scores = intervals.of_scores(pair.units, metric) if score_intervals else [(math.nan, math.nan)] * 2
             about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
-            found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
-            for test in planned:
-                try:
-                    tested = kernels.run(pair, test, resampling, stop_at=stop_at, progress=progress)
-                except InputError as error:
-                    if not test.exact:
-                        raise
-                    if tests and (test.drawn in planned or not isinstance(error, TooManyValuesError)):
-                        notes.append(str(error))
-                        continue
-                    if tests:
-                        notes.append(f"{name_a} and {name_b} were tested by {test.drawn.label}: {error}")
-                    tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
-                doubt = tested.doubt if isinstance(tested, ExactResult) else ""
-                found.append((doubt or test.warning or studentized.warning(pair, test), tested))
-            points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin
-            for shown in [] if points is None else [margins.against(pair, points, claim) for claim in margins.CLAIMS]:
-                found.append((shown.says(name_a, name_b), shown))
-            for note, result in found:
+            run = partial(kernels.run, pair, resampling=resampling, stop_at=stop_at, progress=progress)
+            results, refused = _tested(pair, run, planned, f"{name_a} and {name_b}" if tests else "")
+            notes += refused
+            if margin is not None:
+                results += _against(pair, margin, name_a, name_b)
+            for note, result in results:
                 about_p = _pvalue(result, stop_at)
-                own = kernels.interval(result, interval, about_p["pvalue"])
+                shown = kernels.interval(result, interval, about_p["pvalue"])
                 rows.append(
                     dict.fromkeys(COLUMNS)
                     | {
@@ -144,13 +136,13 @@ def compare_with_one(
                         **_ends("score_b", *of_scores[1]),
                         "better": {"a": name_a, "b": name_b, None: ""}[result.better],
                         "difference": result.statistic,
-                        **_ends("ci", own.low, own.high),
+                        **_ends("ci", shown.low, shown.high),
                         "n_segments": result.n_segments,
                         "n_units": interval.n_units,
                         "n_different": result.n_different,
                         "only_a": only_a,
                         "only_b": only_b,
-                        "margin": result.margin if isinstance(result, MarginResult) else None,
+                        "margin": getattr(result, "margin", None),
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
                         "notes": [sentence for sentence in (*first, *about[:2], note, *about[2:]) if sentence],
                     }
@@ -159,6 +151,42 @@ def compare_with_one(
     if not rows:
         raise InputError(notes[0])
     return adjust(rows), list(dict.fromkeys(notes))
+
+
+def _tested(
+    pair: Pair, run: Callable[[Test], TestResult | ExactResult], planned: Sequence[Test], named: str
+) -> tuple[list[tuple[str, Result]], list[str]]:
+    """The result of each test with a caveat, and notes on those that do not exist for this pair.
+
+    `named` are the systems, if the user named the tests: tests that do not exist are then noted, or done by drawing.
+    """
+    results: list[tuple[str, Result]] = []
+    notes: list[str] = []
+    for test in planned:
+        try:
+            tested = run(test)
+        except InputError as error:
+            if not test.exact:
+                raise
+            if named and (test.drawn in planned or not isinstance(error, TooManyValuesError)):
+                notes.append(str(error))
+                continue
+            if named:
+                notes.append(f"{named} were tested by {test.drawn.label}: {error}")
+            tested = run(test.drawn)
+        doubt = tested.doubt if isinstance(tested, ExactResult) else ""
+        results.append((doubt or test.warning or studentized.warning(pair, test), tested))
+    return results, notes
+
+
+def _against(pair: Pair, margin: Amount, name_a: str, name_b: str) -> list[tuple[str, Result]]:
+    """The result of each claim about the margin, with what it means."""
+    from pairsig.planning.sample_size import best_score, in_unit
+    from pairsig.stats import margins
+
+    points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin
+    shown = (margins.against(pair, points, claim) for claim in margins.CLAIMS)
+    return [(result.says(name_a, name_b), result) for result in shown]
 
 
 def _ends(name: str, low: float, high: float) -> Row:
@@ -261,12 +289,14 @@ def _elsewhere(pair: Pair, family: str) -> list[str]:
     )
     if by_segment == 0:
         return []
+    from pairsig.planning import heterogeneity
+
     return heterogeneity.elsewhere(
         abs(pair.difference), (by_unit, by_segment), pair.n_segments, pair.metric.name, family
     )
 
 
-def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
+def _pvalue(result: Result, stop_at: tuple[float, float] | None) -> dict[str, Any]:
     """The cells about the p-value, and about the decision with `stop_at`."""
     p = low = high = result.pvalue
     cells: dict[str, Any] = {
@@ -288,7 +318,7 @@ def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[floa
     if stop_at is not None:
         alpha, level = stop_at
         cells |= {"alpha": alpha, "confidence_level": level}
-        if isinstance(result, SequentialResult):
+        if hasattr(result, "significant"):
             cells["significant"] = result.significant
         elif not low < alpha <= high:
             cells["significant"] = high < alpha

@@ -22,11 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from pairsig.core import random_streams
 from pairsig.core.compiled import compiled
@@ -48,6 +47,9 @@ from pairsig.metrics.exact_arithmetic import (
     whole_numbers,
 )
 from pairsig.metrics.ratios import Fractions
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Progress = Callable[[int], object]
 """Called with a number of resamples as they are finished, from any thread."""
@@ -559,6 +561,8 @@ def for_each_batch(
 @lru_cache(maxsize=1)
 def _libraries(_n_modules: int) -> ThreadpoolController:
     """Find the libraries that have threads, again only after an import, because the search takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 

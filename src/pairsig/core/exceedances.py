@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test
+from pairsig.core.quantiles import beta_quantile
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,8 @@ def clopper_pearson(
 
     Both numbers may be fractional, for example an effective number of trials.
     """
-    from scipy.special import betaincinv  # scipy.stats would take a second to import
-
     k, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
     tail = (1.0 - confidence_level) / 2.0
-    low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1), n - k + 1, tail), 0.0)
-    high = np.where(k < n, betaincinv(k + 1, np.where(k < n, n - k, 1), 1.0 - tail), 1.0)
+    low = np.where(k > 0, beta_quantile(np.where(k > 0, k, 1), n - k + 1, tail), 0.0)
+    high = np.where(k < n, beta_quantile(k + 1, np.where(k < n, n - k, 1), 1.0 - tail), 1.0)
     return low, high

@@ -1051,7 +1051,9 @@ def _ids_of(values: Any) -> list[str] | None:
 
 def _unmasked(values: Any) -> NDArray[Any]:
     """An array in which masked values, and the missing values of pandas, are NaN."""
-    if np.ma.isMaskedArray(values):
+    # Looking at `np.ma` loads it, which plain arrays and lists do not need.
+    subclass = isinstance(values, np.ndarray) and type(values) is not np.ndarray
+    if subclass and np.ma.isMaskedArray(values):
         return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
     if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import psutil
-
 from pairsig.io.errors import InputError
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
@@ -74,10 +72,14 @@ def shown(n_bytes: int) -> str:
 
 def free() -> int:
     """Free bytes of the machine. Containers and jobs of a cluster may have less, which `--memory` says."""
+    import psutil
+
     return int(psutil.virtual_memory().available)
 
 
 def _taken() -> int:
+    import psutil
+
     return int(psutil.Process().memory_info().rss)
 
 

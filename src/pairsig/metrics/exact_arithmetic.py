@@ -5,7 +5,6 @@ To save memory, large arrays of counts are processed a few systems at a time; on
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -44,6 +43,8 @@ def largest(values: NDArray[Any]) -> float:
 
 def fingerprint(values: NDArray[Any]) -> bytes:
     """A hash that is equal for equal arrays of one type, and different for all others."""
+    import hashlib
+
     return hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()
 
 

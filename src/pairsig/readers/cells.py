@@ -117,6 +117,13 @@ def nested(path: str, found: str) -> Question:
     return unknown(path, found, f'pd.json_normalize(pd.read_json({{path}}{lines}).to_dict("records"))')
 
 
+def renamed(path: str, names: Mapping[str, str]) -> str:
+    """The end of a question about columns of counts with other names, with the lines of pandas that rename them."""
+    pairs = [f"{named(column)} for {name}" for column, name in names.items()]
+    expression = f"{in_pandas(path)}.rename(columns={json.dumps(names, ensure_ascii=False)})"
+    return f"; if it has {listed(pairs)}, pandas renames{_conversion(path, expression)}"
+
+
 def converted_winners(path: str, winner: str, first: str, systems: Sequence[str]) -> str:
     """The end of a question about winners of pairs, with the lines of pandas that write one row per system.
 

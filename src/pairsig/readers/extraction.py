@@ -170,7 +170,7 @@ class References:
 
         for name, gold in self.golds.items():
             if readers.reader_of_outputs(self.reader).parallel and len(gold) != len(segments):
-                longer, shorter = (path, len(gold)) if len(segments) > len(gold) else (name, len(segments))
+                shorter, longer = min((len(gold), path), (len(segments), name))
                 raise InputError(
                     f"{path} has {len(segments)} segments, {name} has {len(gold)}, expected equally many; "
                     f"segment {shorter + 1} is in {longer} only"

@@ -17,7 +17,7 @@ from pairsig.core import statistics
 from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import tables
 from pairsig.io.choices import choose, once, sort_options, spelled
-from pairsig.io.errors import InputError, Question, listed, named, printable, quoted
+from pairsig.io.errors import FLAGS, InputError, Question, listed, named, printable, quoted
 from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
@@ -407,7 +407,9 @@ def read_files(
     roles = roles or Roles()
     if reader is None:
         if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
-            return [_with_metrics(statistics.read(files.paths[0]), metrics)]
+            data = statistics.read(files.paths[0])
+            chosen = tuple(map(registry.metric, metrics)) or (statistics.only_metric(data),)
+            return [replace(data, metrics=chosen, notes=tuple(data.inconsistencies()))]
         is_table = roles.sep is not None or roles.sheet is not None
         reader = "table" if is_table and not references else recognition.recognize(files.paths, references, metrics)
         if reader not in readers.TABLES:
@@ -484,26 +486,13 @@ def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
     return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 
 
-def _with_metrics(data: Statistics, metrics: Sequence[str]) -> Statistics:
-    """A file of statistics with the metrics that were named."""
-    return replace(
-        data,
-        metrics=tuple(registry.metric(name) for name in metrics) or (statistics.only_metric(data),),
-        notes=tuple(data.inconsistencies()),
-    )
-
-
-_OLD = {"system": "--system", "item": "--item", "score": "--score", "gold": "--gold", "run": "--run",
-        "document": "--document", "domain": "--domain", "lower_is_better": "--lower-is-better"}  # fmt: skip
-"""Options of tables that were once written `--option KEY=VALUE`."""
-
-
 def _refuse_old_spellings(options: Mapping[str, str]) -> None:
+    """Refuse options of tables, which were once written `--option KEY=VALUE`."""
     for name, value in options.items():
-        if name in _OLD:
-            new = _OLD[name] if name == "lower_is_better" else f"{_OLD[name]} {value}"
-            raise InputError(f"found --option {name}={value}, expected {new}")
-        raise InputError(f"found --option {name}={value}, but tables have no such option")
+        if name not in vars(Roles()):
+            raise InputError(f"found --option {name}={value}, but tables have no such option")
+        flag = name.replace("_", "-")
+        raise InputError(f"found --option {name}={value}, expected --{flag}{'' if flag in FLAGS else f' {value}'}")
 
 
 def _extracted(files: _Files, reader: str) -> list[Statistics]:

@@ -56,7 +56,7 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
                 "every character would count",
                 [*answers, {"text-as-is": True}],
             )
-    others = [line.strip() for line in reference if line.strip()]
+    others = [line for line in reference if line.strip()]
     if others and len(filled) > 1 and all(len(line.split()) == 1 for line in [*filled, *others]):
         raise Question(
             f"{path}: found one token in each line, and in each line of the reference, expected texts; for labels, "
@@ -95,12 +95,10 @@ def _are_cells(lines: Sequence[str]) -> list[bool]:
 
 def _have_ids(lines: Sequence[str], reference: Sequence[str], pattern: re.Pattern[str]) -> list[bool]:
     """Whether each line has an id (a word with a digit) that a line of the reference has in the same place."""
-    known = {match[1] for line in reference if (match := pattern.fullmatch(line.strip())) and _is_id(match[1])}
+    known = {
+        match[1] for line in reference if (match := pattern.fullmatch(line.strip())) and re.search(r"\d", match[1])
+    }
     ids = [match[1] if (match := pattern.fullmatch(line)) else "" for line in lines]
     if len(ids) < _FEW or len(set(ids)) < len(ids):  # ids are different, first words of sentences hardly ever
         return []
     return [name in known for name in ids]
-
-
-def _is_id(word: str) -> bool:
-    return re.search(r"\d", word) is not None

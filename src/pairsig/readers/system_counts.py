@@ -288,8 +288,16 @@ def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator
     """Notes of the files, on differences between them, and on metrics without a declared direction."""
     for part in parts:
         yield from part.notes
-    yield from _not_alike(parts)
-    yield from _metrics_left_out(parts, metrics)
+    first, names = parts[0], {metric.name for metric in metrics}
+    for other in parts[1:]:
+        for column, position in _differences(first, other, first.alike):
+            yield (
+                f"{column} is {first.counts[column][position]} in {first.where(position)} and "
+                f"{other.counts[column][position]} in {other.where(position)}: are these the same test set?"
+            )
+    for part in parts:
+        if alone := [metric.name for metric in part.metrics if metric.name not in names]:
+            yield f"{listed(alone)} left out, since only some files have it ({part.source} does)"
     for metric in metrics:
         if metric.assumed:
             better = f"higher {named(metric.name)} is better (assumed)"
@@ -344,7 +352,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
             repeated, _ = Counter(part.segments).most_common(1)[0]
             raise InputError(f"{part.label}: found item {named(repeated)} twice, expected it once")
     for row_of, part in zip(rows, parts, strict=True):
-        if part.segments and parts[0].segments and not ((row_of >= 0) & (rows[0] >= 0)).any():
+        if not ((row_of >= 0) & (rows[0] >= 0)).any():
             raise InputError(
                 f"{part.source}: found no item of {parts[0].source}, expected scores of the same items, which pair the "
                 f"systems; the first items are {named(parts[0].segments[0])} there and {named(part.segments[0])} here"
@@ -610,17 +618,15 @@ def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> Non
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    columns = [own.counts[metric.columns[0]] for own in (part, first)]
-    if not min(column.max() for column in columns) <= 1 < max(column.max() for column in columns) <= 100:
-        return
-    both = [(own.label, column.astype(np.float64)) for own, column in zip((part, first), columns, strict=True)]
-    (small, shares), (large, percentages) = sorted(
-        ((label, numbers[numbers != 0]) for label, numbers in both), key=lambda own: float(own[1].max(initial=0))
+    (shares, small), (percentages, large) = sorted(
+        ((own.counts[metric.columns[0]], own.label) for own in (part, first)), key=lambda own: float(own[0].max())
     )
+    if not shares.max() <= 1 < percentages.max() <= 100:
+        return
+    shares, percentages = (values[values != 0].astype(np.float64) for values in (shares, percentages))
     if min(len(shares), len(percentages)) < _ENOUGH or min(shares.min(), percentages.min()) < 0:
         return
-    in_percent = np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean()
-    if in_percent and shares.max() <= 1 < percentages.max() <= 100:
+    if np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean():
         raise InputError(
             f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same scale; "
             "divide one of them by 100, or multiply the other one"
@@ -657,25 +663,6 @@ def _differences(one: SystemCounts, other: SystemCounts, columns: Sequence[str])
 
 def _scored(part: SystemCounts) -> NDArray[np.bool_]:
     return np.ones(len(part.segments), dtype=bool) if part.scored is None else part.scored
-
-
-def _not_alike(parts: Sequence[SystemCounts]) -> list[str]:
-    first = parts[0]
-    return [
-        f"{column} is {first.counts[column][position]} in {first.where(position)} and {other.counts[column][position]} "
-        f"in {other.where(position)}: are these the same test set?"
-        for other in parts[1:]
-        for column, position in _differences(first, other, first.alike)
-    ]
-
-
-def _metrics_left_out(parts: Sequence[SystemCounts], common: Sequence[Metric]) -> list[str]:
-    names = {metric.name for metric in common}
-    return [
-        f"{listed(alone)} left out, since only some files have it ({part.source} does)"
-        for part in parts
-        if (alone := [metric.name for metric in part.metrics if metric.name not in names])
-    ]
 
 
 def _segments_left_out(
@@ -751,7 +738,7 @@ def of_lines(
     return SystemCounts(
         segments=tuple(map(str, lines)),
         documents=("",) * len(rows),
-        counts=to_columns(first.columns, rows),
+        counts=dict(zip(first.columns, map(to_array, zip(*rows, strict=True)), strict=True)),
         metrics=tuple(metrics),
         source=str(path),
         lines=tuple(lines),
@@ -776,11 +763,6 @@ def to_number(field: str) -> int | float | None:
 def fits(value: int | float) -> bool:
     """Whether a number is finite and, if it is an integer, exact as a float."""
     return abs(value) <= 2**53 if isinstance(value, int) else math.isfinite(value)
-
-
-def to_columns(names: Sequence[str], rows: Sequence[Sequence[int | float]]) -> dict[str, NDArray[Any]]:
-    """Columns of a table of numbers, as int64 if all numbers are whole, else as float64."""
-    return {name: to_array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 def to_array(values: Sequence[int | float]) -> NDArray[Any]:

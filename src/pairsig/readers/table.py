@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
 from itertools import combinations, pairwise, product
 from typing import Any, TypeAlias
@@ -38,6 +39,7 @@ from pairsig.readers.cells import (
     in_pandas,
     load,
     nested,
+    renamed,
     unknown,
 )
 from pairsig.readers.system_counts import SystemCounts, average
@@ -132,6 +134,8 @@ _SHOWN = 30
 """Columns that a question lists."""
 _OUTCOMES = 0.95
 """Share of cells with 0 or 1 from which other numbers may be codes of missing scores."""
+_FAR = 9
+"""The only other number may be a code from here on, or below 0, if it is in less than half of the cells."""
 _SUMMARIES = 3
 """Rows at the end, such as mean, standard deviation and maximum, of which one may be a total."""
 _EPSILON = 1e-9
@@ -532,8 +536,7 @@ class Reading:
 
     def _outcomes(self) -> tuple[tuple[Metric, ...], dict[str, Scores]] | None:
         """Accuracy, if it is named for columns of 0 and 1; None for other metrics and for counts."""
-        metric = self.roles.metric
-        names = [metric] if isinstance(metric, str | Metric) else list(metric or ())
+        names = self._named_metrics()
         for name in (name for name in names if isinstance(name, str)):
             column = spelled(name, self.columns)
             if column in self.columns and spelled(name, registry.METRICS) not in registry.METRICS:
@@ -564,6 +567,17 @@ class Reading:
                     )
         outcomes = {system: {"accuracy": next(iter(columns.values()))} for system, columns in scores.items()}
         return (_ACCURACY,), outcomes
+
+    def _named_metrics(self) -> list[str | Metric]:
+        """The metrics that were named, by name or as they are."""
+        given = self.roles.metric
+        return (
+            list(_split(given))
+            if isinstance(given, str)
+            else [given]
+            if isinstance(given, Metric)
+            else [*(given or ())]
+        )
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""
@@ -622,18 +636,13 @@ class Reading:
             return tuple(metrics)
         return tuple(replace(m, higher_is_better=higher, assumed=False) if m.assumed else m for m in metrics)
 
-    def _named_metrics(self) -> list[Metric]:
-        given = self.roles.metric
-        names = _split(given) if isinstance(given, str) else [given] if isinstance(given, Metric) else list(given or ())
-        return [registry.metric(name) for name in names]
-
     def _counts_of_labels(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics that were named, and their counts in right answers and predictions."""
         (gold,), systems = self.declared["gold"], self.declared["systems"]
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
         codes, labels = _common([self.columns[name] for name in (gold, *names)])
-        true, given = _split(self.roles.true), self._named_metrics()
+        true, given = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
         self._check_classes(given, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
         metrics: list[Metric] = []
@@ -667,7 +676,7 @@ class Reading:
                 raise self._question(
                     f"{self.source}: found --metric {metric.name} for the labels {listed(labels)}, expected the class "
                     "that it is about; macro_f1 and micro_f1 are of all classes",
-                    lambda: [*_as_true(labels[:FEW]), {"metric": "macro_f1"}],
+                    lambda: [*(Answer(true=joined([label])) for label in labels[:FEW]), {"metric": "macro_f1"}],
                 )
         for name in true:
             if name not in labels:
@@ -678,7 +687,7 @@ class Reading:
 
     def _counts_of_metrics(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics that were named, and their counts."""
-        metrics, counts = self._named_metrics(), Scores()
+        metrics, counts = list(map(registry.metric, self._named_metrics())), Scores()
         known = [metric.name for metric in metrics]
         for metric in metrics:
             if metric.labels == "by class":
@@ -689,16 +698,16 @@ class Reading:
                     self.free,
                 )
             spellings = {name: spelled(name, self.columns) for name in metric.columns}
-            for name, column in spellings.items():
-                if column not in self.columns:
-                    raise self._question(
-                        f"{self.source}: found no column {quoted(name)}, expected the counts of {metric.name} in the "
-                        f"columns {', '.join(metric.columns)}",
-                        lambda: [
-                            {"score": joined([free]), "metric": None} for free in self.free if free.lower() in known
-                        ],
-                        self.free,
-                    )
+            if lacking := [name for name, column in spellings.items() if column not in self.columns]:
+                alike = {name: get_close_matches(name, self.free, n=1) for name in lacking}
+                names = {columns[0]: name for name, columns in alike.items() if columns}
+                raise self._question(
+                    f"{self.source}: found no column {listed(map(quoted, lacking))}, expected the counts of "
+                    f"{metric.name} in the columns {', '.join(metric.columns)}",
+                    lambda: [{"score": joined([free]), "metric": None} for free in self.free if free.lower() in known],
+                    self.free,
+                    remark=renamed(self.source, names) if len(names) == len(lacking) and self.source != FRAME else "",
+                )
             numbers = self._numbers(list(spellings.values()))
             counts |= {name: numbers[column] for name, column in spellings.items()}
         return tuple(replace(m, assumed=True) if m.name == "mean" else m for m in metrics), {"": counts}
@@ -824,21 +833,47 @@ class Reading:
                 )
 
     def _check_totals(self, scores: Iterable[Scores], rows_of: Sequence[NDArray[np.intp]]) -> None:
-        """Ask about a row at either end that has the sum or the mean of those before it for every system."""
+        """Ask about a row that has the sum or the mean of all rows before it, or after it, for every system."""
         columns = [values for counts in scores for values in counts.values()]
-        for end, n_after in product((1, -1), range(_SUMMARIES)):
-            totals: list[int] = []
-            for rows, values in product(rows_of, columns):
-                n_before = len(rows) - n_after
-                totals.append(_is_total(values[rows][::end][:n_before]) if n_before >= FEW else 0)
-                if not totals[-1]:
-                    break
-            if all(totals) and 2 in totals:
-                row = int(rows_of[0][::end][len(rows_of[0]) - n_after - 1])
-                raise self._question(
-                    f"{self.cells.where(row)}: found a row with the sum or the mean of the others for every system, "
-                    "expected an item; delete the row, or read it as an item with --any-value",
-                    lambda: [{"any-value": True}],
+        for step in (1, -1):
+            of_systems = [values[rows][::step] for rows, values in product(rows_of, columns)]
+            for last in (*range(len(of_systems[0]) - _SUMMARIES, len(of_systems[0])), *_subtotals(of_systems)):
+                totals = [_is_total(values[: last + 1]) if last + 1 >= FEW else 0 for values in of_systems]
+                if all(totals) and 2 in totals:
+                    raise self._question(
+                        f"{self.cells.where(int(rows_of[0][::step][last]))}: found a row with the sum or the mean of "
+                        f"those {'before' if step == 1 else 'after'} it for every system, expected an item; delete "
+                        "the row and others like it, or read them as items with --any-value",
+                        lambda: [{"any-value": True}],
+                    )
+
+    def _check_matrix(self, names: Sequence[str]) -> None:
+        """Refuse counts of items by two answers, of which only those of two systems can be tested."""
+        expected = "which does not say what each item is, expected one row per item"
+        if self.n_rows == len(names) == 2 and len(self.columns) < FEW and not self.columns_of["system"]:
+            values = np.stack([self.columns[name].numbers[0] for name in names], axis=1)
+            if (values >= 0).all() and (values == np.rint(values)).all() and values.max() > 1:
+                raise Question(
+                    f"{self.source}: found two rows of two numbers, expected one row per item; unless it is the "
+                    "confusion matrix of one system, which cannot be tested, and if they count the items that both "
+                    "systems, only A, only B and neither get right, the command is\n"
+                    f"pairsig compare --counts {' '.join(map(as_label, map(float, values.ravel())))}"
+                )
+        texts = [name for name in self.columns if self.columns[name].kind == "text"]
+        for name in texts:
+            labels = self.columns[name].labels[1]
+            of_columns = [label for label in labels if any(_ends_with(column, label) for column in names)]
+            if len(of_columns) >= max(2, len(labels) - 1):
+                raise InputError(
+                    f"{self.source}: found columns of numbers and cells of {named(name)} with the same labels "
+                    f"({listed(of_columns)}), as in a confusion matrix, {expected}"
+                )
+        for pair in combinations(texts, 2) if len(names) == 1 else ():
+            both = [set(self.columns[name].labels[1]) for name in pair]
+            if both[0] == both[1] and len(both[0]) ** 2 == self.codes(pair)[1] == self.n_rows > 1:
+                raise InputError(
+                    f"{self.source}: found one row for each two labels of {listed(pair)}, as in a confusion matrix, "
+                    f"{expected}"
                 )
 
     def _only_score(self) -> str:
@@ -846,20 +881,13 @@ class Reading:
         known = {UNNAMED.lower(), *(name for names in STANDARD.values() for name in names)}  # of roles that others have
         others = [name for name in self.free if name.lower() not in known]
         names = [name for name in others if self.columns[name].kind in ("numbers", "mixed")]
+        self._check_matrix(names)
         if len(names) == 1:
             return names[0]
         if not self.columns_of["item"] and self.keys and self.codes(self.keys)[1] == self.n_rows and len(names) > FEW:
             index = json.dumps(self.keys[0], ensure_ascii=False)
             expression = f"{in_pandas(self.source)}.set_index({index}).T.rename_axis('item').reset_index()"
             raise unknown(self.source, f"one row per system and {len(names)} columns of numbers", expression)
-        if self.n_rows == len(names) == 2 and len(self.columns) < FEW:
-            values = np.stack([self.columns[name].numbers[0] for name in names], axis=1)
-            if (values >= 0).all() and (values == np.rint(values)).all() and values.max() > 1:
-                raise Question(
-                    f"{self.source}: found two rows of two numbers, expected one row per item; if they count the items "
-                    "that both systems, only A, only B and neither get right, the command is\n"
-                    f"pairsig compare --counts {' '.join(map(as_label, map(float, values.ravel())))}"
-                )
         candidates = f"{len(names)} columns of numbers ({listed(names)})" if names else "no numbers"
         ratios = answers.ratios(self, names)
         remarks = [
@@ -891,12 +919,14 @@ def _whole(values: NDArray[Any], lacks: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def _odd(values: NDArray[Any]) -> list[float]:
-    """Numbers that may be codes: others than 0 and 1 in up to 5 % of the cells, or one or two negative ones."""
+    """Numbers that may be codes: others than 0 and 1 in few cells or far from them, or one or two negative ones."""
     known = values if values.dtype.kind in "iu" else values[~np.isnan(values)]
     outcomes = (known == 0) | (known == 1)
     n_others = len(known) - np.count_nonzero(outcomes)
-    if 0 < n_others <= (1 - _OUTCOMES) * len(known) + _EPSILON:
-        return list(map(float, np.unique(known[~outcomes])))
+    others = np.unique(known[~outcomes])
+    is_far = len(others) == 1 and not 0 <= others[0] < _FAR and 2 * n_others < len(known) > FEW
+    if 0 < n_others <= (1 - _OUTCOMES) * len(known) + _EPSILON or (is_far and np.ptp(known[outcomes])):
+        return list(map(float, others))
     if not len(known) or known.min() >= 0 or known.max() < 0:
         return []
     codes, times = np.unique(known[known < 0], return_counts=True)
@@ -917,8 +947,41 @@ def _is_total(values: NDArray[Any]) -> int:
     return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not near[0]) else 1
 
 
-def _as_true(labels: Sequence[str]) -> list[Answer]:
-    return [{"true": joined([label])} for label in labels]
+def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
+    """Rows that have the sum or the mean of all rows before them for every system, and hardly by chance.
+
+    Each of several systems has the number nowhere else, or some system has none like it before.
+    """
+    rows = np.arange(FEW - 1, len(of_systems[0]))
+    for values in of_systems:
+        sums = np.cumsum(np.nan_to_num(values.astype(np.float64)))[rows - 1]
+        means, here = sums / np.maximum(np.cumsum(~_is_missing(values))[rows - 1], 1), values[rows]
+        is_near = np.isclose(here, sums, rtol=1e-9, atol=_EPSILON)
+        for exact in (means, 100 * means):
+            is_near |= np.isclose(here, exact, rtol=1e-9, atol=_EPSILON)
+            rounded = np.flatnonzero((here != np.rint(here)) & (np.abs(here - exact) < 0.1))
+            is_near[rounded] |= np.any([np.round(exact[rounded], n) == here[rounded] for n in range(1, 7)], axis=0)
+        rows = rows[is_near]
+    is_alone = np.full(len(rows), len(of_systems) > 1)
+    for values in of_systems if len(rows) else ():
+        numbers, times = np.unique(values, return_counts=True)
+        is_alone &= times[np.searchsorted(numbers, values[rows])] == 1
+    return [
+        row
+        for row, alone in zip(rows.tolist(), is_alone, strict=True)
+        if alone or any(_is_special(values[: row + 1]) for values in of_systems)
+    ]
+
+
+def _is_special(values: NDArray[Any]) -> bool:
+    """Whether the last number is more than twice any other, or the only fraction."""
+    others, last = values[:-1], values[-1]
+    return bool(last > 2 * others.max() or (last != np.rint(last) and (others == np.rint(others)).all()))
+
+
+def _ends_with(column: str, label: str) -> bool:
+    """Whether the name of a column is that of a class, perhaps after a word such as `predicted`."""
+    return re.search(rf"(?:^|[\W_]){re.escape(label)}$", column, re.IGNORECASE) is not None
 
 
 def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:

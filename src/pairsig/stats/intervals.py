@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.influence import ROUNDING
+from pairsig.core.quantiles import normal_quantile, student_quantile
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.io.results import OneRow
@@ -266,10 +266,8 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
         return agreeing(found.turned, -difference, pvalue).turned
     if (found.low > 0) == (pvalue < alpha):
         return found
-    from scipy.special import ndtri
-
     with np.errstate(divide="ignore"):
-        low = difference * (1 - abs(ndtri(alpha / 2)) / abs(ndtri(pvalue / 2)))
+        low = difference * (1 - np.float64(abs(normal_quantile(alpha / 2))) / abs(normal_quantile(pvalue / 2)))
     bounds = (math.ulp(0.0), difference) if pvalue < alpha else (-found.high, 0.0)
     return replace(found, low=float(np.clip(low, *bounds)))
 
@@ -365,8 +363,7 @@ class Items:
         check_level(confidence_level, "confidence level")
         r, s, n = int(self.only[a, b]), int(self.only[b, a]), self.n_units
         p, q = (r + 1) / (n + 2), (s + 1) / (n + 2)
-        # scipy.special takes half a second to import, more than all else that pass/fail items need.
-        reach = NormalDist().inv_cdf((1 + confidence_level) / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+        reach = normal_quantile((1 + confidence_level) / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
         return Interval(
             low=self.passed * max(p - q - reach, -1.0),
             high=self.passed * min(p - q + reach, 1.0),
@@ -387,9 +384,7 @@ def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: fl
 
 
 def _ends(gain: Any, error: Any, degrees: Any, confidence_level: float) -> tuple[Any, Any]:
-    from scipy.special import stdtrit  # scipy.stats would cost a second to import
-
-    reach = stdtrit(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
+    reach = student_quantile(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
     return gain - reach, gain + reach
 
 
@@ -440,14 +435,12 @@ def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.9
 
     `units` are counts (systems × units × columns).
     """
-    from scipy.special import ndtri
-
     check_level(confidence_level, "confidence level")
     n, passed = units.shape[1], passed_or_failed(units, metric)
     score, left_out = _score_and_left_out(units.astype(np.float64), metric)
     scores = score[:, 0]
     if passed is not None:
-        z, p = float(ndtri((1 + confidence_level) / 2)), scores / passed
+        z, p = normal_quantile((1 + confidence_level) / 2), scores / passed
         middle, reach = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
         low, high = (passed * (middle + sign * reach) / (1 + z**2 / n) for sign in (-1, 1))
     elif n == 1:

@@ -23,7 +23,6 @@ from pairsig.stats.intervals import Interval, agreeing
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.resampling import TestResult, resampled
 from pairsig.stats.results import ConfidenceInterval, Result
-from pairsig.stats.sequential import stopped
 from pairsig.stats.studentized import StudentizedResult, exceedances, studentized
 
 KERNELS: dict[str, Callable[[Pair, Test], ExactResult]] = {"exact": exact.permuted, "exact-bootstrap": exact.drawn}
@@ -46,6 +45,8 @@ def run(
         return KERNELS[test.name](pair, test)
     if stop_at is None:
         return (studentized if test.statistic else resampled)(pair, test, resampling, progress)
+    from pairsig.stats.sequential import stopped
+
     return stopped(pair, test, resampling, *stop_at, progress)
 
 

@@ -37,6 +37,7 @@ from pairsig.core.definitions import Test
 from pairsig.core.engine import Border, Product, Progress, Resampling, Scorer
 from pairsig.core.exceedances import ExceedanceCounts, clopper_pearson, pvalues
 from pairsig.core.influence import gradient
+from pairsig.core.quantiles import normal_cdf
 from pairsig.stats.exact.signed_sums import REACH, log_mgf, log_tails, saddle
 
 Floats = NDArray[np.float64]
@@ -265,10 +266,8 @@ def _share(size: Floats, border: Floats, noise: Floats) -> Floats:
     found: Floats = share.astype(np.float64)
     near = np.abs(size - border) < 2 * REACH * noise
     if near.any():
-        from scipy.special import ndtr
-
         c, tau = (np.broadcast_to(own, size.shape)[near] for own in (border, noise))
-        both = ndtr((size[near] - c) / tau) + ndtr((-size[near] - c) / tau)
+        both = normal_cdf((size[near] - c) / tau) + normal_cdf((-size[near] - c) / tau)
         found[near] = np.rint(both * _GRAIN) / _GRAIN
     return found
 
@@ -330,9 +329,7 @@ def _one_sided(values: Floats, linear: Linear) -> Floats:
     found: Floats = (values > linear.border).astype(np.float64)
     near = np.abs(values - linear.border) < 2 * REACH * linear.noise
     if near.any():
-        from scipy.special import ndtr
-
-        found[near] = ndtr((values[near] - linear.border) / linear.noise)
+        found[near] = normal_cdf((values[near] - linear.border) / linear.noise)
     return found
 
 

@@ -51,12 +51,6 @@ def read(path: AnyPath, *, aggregator: str | None = None) -> SystemCounts:
     -------
     Counts with the metric `mean`, `ratio`, or `f1_ratio` (and then `precision_ratio` and `recall_ratio`). art prints
     shares; all metrics here except the mean are percentages.
-
-    Raises
-    ------
-    InputError
-        With file and line, if a line has the wrong number of numbers or a negative count, or if there is a blank line
-        between others.
     """
     if aggregator is not None and aggregator not in _AGGREGATORS:
         raise InputError(f"{path}: unknown aggregator {quoted(aggregator)}, expected one of {', '.join(_AGGREGATORS)}")

@@ -19,11 +19,6 @@ def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> 
         A file, or a member of an archive; see `pairsig.readers`. Sentences are separated by blank lines.
     scheme, type
         See `pairsig.metrics.entities.entity_counts`.
-
-    Raises
-    ------
-    InputError
-        With file and line, if a line has no tag in one of its last two columns.
     """
     rows = iob.sentences(path, (-2, -1))
     gold, predicted = ([[tags[side] for tags in sentence] for sentence in rows] for side in (0, 1))

@@ -92,12 +92,6 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
     Returns
     -------
     Counts with the metrics `f1`, `precision`, `recall`, `complete_match` and `tagging_accuracy`.
-
-    Raises
-    ------
-    InputError
-        With file and line, if a row is not 12 columns of numbers, is repeated or is inconsistent, or if the summary
-        does not agree with the rows.
     """
     lines = text.read(path)
     end = _end_of_rows(lines)

@@ -23,12 +23,6 @@ def read(path: AnyPath) -> SystemCounts:
     ----------
     path
         A file, or a member of an archive; see `pairsig.readers`.
-
-    Raises
-    ------
-    InputError
-        With file and line, if a line does not have 1 or 3 numbers, or not as many as the first line; if there is a
-        blank line between others; or if a count is negative or there are more matches than predictions or gold items.
     """
     rows: list[list[int | float]] = []
     for number, values in read_numbers(path, _EXPECTED):

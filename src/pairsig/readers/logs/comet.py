@@ -32,11 +32,6 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     Returns
     -------
     Counts, one per file of translations; the metric `comet` is the mean over segments.
-
-    Raises
-    ------
-    InputError
-        If the file has another structure, a score is not a number, or systems have different numbers of segments.
     """
     source = fspath(path)
     if re.match(_PRINTED, Beginning(path).text):
@@ -71,15 +66,9 @@ def _printed(source: str) -> dict[str, list[Item]]:
 
 def _scored(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
     for name in document:
-        segments = field_of(document, [name], source, list)
-        where = f"{source}, {named(name)}"
-        yield (
-            name,
-            [
-                _item(number, field_of(segment, ["COMET"], f"{where}, segment {number}"), segment, where)
-                for number, segment in enumerate(segments, start=1)
-            ],
-        )
+        where, segments = f"{source}, {named(name)}", enumerate(field_of(document, [name], source, list), start=1)
+        scores = ((n, field_of(segment, ["COMET"], f"{where}, segment {n}"), segment) for n, segment in segments)
+        yield name, [_item(*score, where) for score in scores]
 
 
 def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
@@ -89,14 +78,8 @@ def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list
         scores = field_of(system, ["scores"], where, list)
         if len(scores) != len(sources):
             raise InputError(f"{where}: found {len(scores):,} scores, expected {len(sources):,}, one per source")
-        segments = [{"src": src} for src in sources]
-        yield (
-            field_of(system, ["name"], where, str),
-            [
-                _item(row, score, segment, where)
-                for row, (score, segment) in enumerate(zip(scores, segments, strict=True), start=1)
-            ],
-        )
+        both = enumerate(zip(scores, sources, strict=True), start=1)
+        yield field_of(system, ["name"], where, str), [_item(n, score, {"src": src}, where) for n, (score, src) in both]
 
 
 def _item(number: int, value: object, segment: dict[str, Any], where: str) -> Item:

@@ -75,12 +75,6 @@ def read(
     Counts, one per model, HELM run and trial; each statistic is the mean over instances, which must be the one in
     `stats.json`. The groups are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards
     average.
-
-    Raises
-    ------
-    InputError
-        If the file has another structure, an instance has a statistic twice in a trial, a requested statistic or split
-        is missing, `stats.json` has another mean, or the name of the model is unknown.
     """
     source = fspath(path)
     paths = items.files_below(path, FILE) if Path(source).is_dir() else [Path(source)]
@@ -171,13 +165,9 @@ def _contents(path: Path) -> dict[str, _Content]:
         if field_of(instance, [], where, dict).get("perturbation") is None:
             asked, answers = instance.get("input"), instance.get("references")
             outputs = [part.get("output", part) if isinstance(part, dict) else part for part in answers or ()]
-            content = items.digest(asked, answers), partial(_excerpts, asked, outputs)
+            content = items.digest(asked, answers), partial(items.excerpts, [asked], outputs)
             contents[label(field_of(instance, ["id"], where, (str, int)))] = content
     return contents
-
-
-def _excerpts(asked: object, answers: object) -> tuple[str, str]:
-    return items.excerpt([asked]), items.excerpt(answers)
 
 
 def _items(

@@ -63,12 +63,6 @@ def read(
     -------
     Counts, one per model, task and epoch; each scorer is a metric, the mean of its values. Over all epochs, it is
     Inspect's `accuracy` or `mean`.
-
-    Raises
-    ------
-    InputError
-        If a log is damaged, unfinished or of another version, if a value is neither a number nor one of the texts
-        above, if a requested scorer, task, document or domain is missing, or if a model has two logs for a task.
     """
     source = path.name if isinstance(path, InMemory) else fspath(path)
     if isinstance(path, InMemory):
@@ -249,7 +243,7 @@ class _Log:
                 document=of_metadata(metadata, document, where, "the metadata", "document"),
                 domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
                 content=digest(_text(sample.get("input")), _start(label(sample.get("target")))) if verify else "",
-                text=partial(_excerpts, sample.get("input"), sample.get("target")),
+                text=partial(items.excerpts, sample.get("input"), sample.get("target")),
             )
 
     def _samples(self) -> Sequence[Mapping[str, Any]]:
@@ -278,10 +272,6 @@ class _Log:
                 scores = {field_of(part, ["scorer"], where, str): sample}
                 scores_of_sample |= _numbers(_values({"scores": scores}, where), chosen, where)
         return reduced
-
-
-def _excerpts(question: object, target: object) -> tuple[str, str]:
-    return items.excerpt(question), items.excerpt(target)
 
 
 def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:

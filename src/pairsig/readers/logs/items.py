@@ -107,12 +107,6 @@ def counted(
         Unit of the line numbers of items: "line" or "entry".
     notes, design, task, common
         Attributes of all `SystemCounts`, such as `settings`.
-
-    Raises
-    ------
-    InputError
-        If an item is repeated in a run or differs between runs, if a score is not a finite number, or if there is no
-        item or no metric with a score.
     """
     if not items:
         raise InputError(f"{source}: found no item with a score, expected at least one")
@@ -227,6 +221,11 @@ def excerpt(value: object, *, end: bool = False) -> str:
     return f"…{line[-MOST_TEXT:]}" if end else f"{line[:MOST_TEXT]}…"
 
 
+def excerpts(question: object, target: object, *, end: bool = False) -> tuple[str, str]:
+    """The start, or the end, of an item's input, and the start of its target."""
+    return excerpt(question, end=end), excerpt(target)
+
+
 def label(value: object) -> str:
     """A JSON value as the name of a document or a domain; "" for null."""
     if isinstance(value, str):
@@ -237,13 +236,7 @@ def label(value: object) -> str:
 
 
 def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple[type, ...] = object) -> Any:
-    """The value at a path of names in a JSON document, with a check of its type.
-
-    Raises
-    ------
-    InputError
-        If the value is missing or has another type, probably because the file is another version or another log.
-    """
+    """The value at a path of names in a JSON document, with a check of its type."""
     value = record
     for depth, name in enumerate(path):
         if not isinstance(value, dict) or name not in value:
@@ -284,13 +277,7 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: 
 
 
 def of_metadata(record: object, key: str | None, where: str, what: str, of: str) -> str:
-    """The document or domain of an item: the field with the name `key`, or at a path of names with dots; "" for None.
-
-    Raises
-    ------
-    InputError
-        If the field is missing, since the document or domain would be unknown.
-    """
+    """The document or domain of an item: the field called `key`, or at a path of names with dots; "" for None."""
     if key is None:
         return ""
     value = record
@@ -326,13 +313,7 @@ def names_of(option: str | None) -> list[str]:
 
 
 def picked(there: Iterable[str], asked: str | None, source: str, what: str) -> list[str]:
-    """The requested names in the requested order, or all that were found if none is requested.
-
-    Raises
-    ------
-    InputError
-        If a requested name was not found.
-    """
+    """The requested names in the requested order, or all that were found if none is requested."""
     known = list(dict.fromkeys(there))
     names = names_of(asked)
     for name in names:

@@ -67,12 +67,6 @@ def read(
     Counts, one per model and task; each metric is the mean over samples, and lower is better if the results say so.
     The groups are those for which the results report a score: lm_eval averages over all samples
     (`weight_by_size: true`) or over the subtasks, and the reported score says which.
-
-    Raises
-    ------
-    InputError
-        If a line is not JSON, a sample is repeated for a filter, the results are missing or report more samples, or a
-        requested task, filter, document or domain is missing.
     """
     source = path.name if isinstance(path, InMemory) else fspath(path)
     if isinstance(path, InMemory):
@@ -195,10 +189,6 @@ class _Task:
         """A field of the results; an empty value if it is missing."""
         return part_of(self._results, path, self._beside, kind)
 
-    def reported_for_group(self, group: str) -> Mapping[str, Any]:
-        """The scores of a group of tasks by key, such as `acc,none`."""
-        return self.reported("groups", group, kind=dict) or self.reported("results", group, kind=dict)
-
     @property
     def settings(self) -> Mapping[str, str]:
         """Settings that distinguish two evaluations of one model."""
@@ -276,7 +266,7 @@ class _Task:
                 domain=of_metadata(doc, domain, where, "the doc", "domain"),
                 content=content,
                 line=line,
-                text=partial(_excerpts, _prompt(row), row.get("target")),
+                text=partial(items.excerpts, _prompt(row), row.get("target"), end=True),
             )
         elif item.content != content:
             raise InputError(
@@ -332,10 +322,6 @@ def _prompt(row: Mapping[str, Any]) -> object:
     return prompt[-4 * items.MOST_TEXT :] if isinstance(prompt, str) and prompt else prompt or row.get("doc")
 
 
-def _excerpts(prompt: object, target: object) -> tuple[str, str]:
-    return items.excerpt(prompt, end=True), items.excerpt(target)
-
-
 def _chosen(
     source: str, model: str, tasks: Sequence[_Task], asked: str | None
 ) -> tuple[list[_Task], dict[str, list[str]]]:
@@ -380,7 +366,10 @@ def _groups(
     groups, notes = [], []
     for group, leaves in subtasks.items():
         members = [by_name[leaf] for leaf in leaves if leaf in by_name]
-        for key, value in members[0].reported_for_group(group).items() if members else ():
+        if not members:
+            continue
+        reported = members[0].reported
+        for key, value in (reported("groups", group, kind=dict) or reported("results", group, kind=dict)).items():
             with_metric = [log for log in members if key in log.metrics]
             metrics = {log.metrics[key] for log in with_metric}
             if len(metrics) != 1 or not isinstance(value, int | float):

@@ -35,11 +35,6 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
     Returns
     -------
     Counts, one per system. The metric is named after the file, such as `XCOMET-refA`; in other folders it is `score`.
-
-    Raises
-    ------
-    InputError
-        With file and line, if a score is not a number, or if systems or documents have different numbers of segments.
     """
     source = fspath(path)
     scores: dict[str, list[tuple[int, Score]]] = {}

@@ -53,12 +53,6 @@ def read(
     Returns
     -------
     Counts, one per system; the metric `resolved` is the share of resolved instances. The repository is the domain.
-
-    Raises
-    ------
-    InputError
-        If the file has another structure or version, an id is both resolved and not, or a number differs from the
-        length of its list.
     """
     if document not in (None, "repo"):
         raise InputError(f"{fspath(path)}: found the option document={quoted(document)}, expected repo")

@@ -67,13 +67,6 @@ def read(path: AnyPath, *, format: Literal["conllu", "conllx"] = "conllu") -> li
         With `conllu`, multiword tokens and empty nodes are allowed, and every sentence must be a tree with one root.
         With `conllx`, neither is allowed, and heads only have to lie in the sentence, since outputs of the shared
         tasks of 2006 and 2007 contain several roots and cycles.
-
-    Raises
-    ------
-    InputError
-        With file and line, for a wrong number of columns, an empty FORM, an ID out of order, a HEAD that is not a
-        number or lies outside the sentence, a missing or second root, a cycle, or an unfinished multiword token; also
-        for a file without sentences.
     """
     if format not in ("conllu", "conllx"):
         raise InputError(f"{path}: unknown format {quoted(format)}, expected conllu or conllx")

@@ -45,12 +45,6 @@ def read(path: AnyPath, *, one_per_line: bool = False) -> list[Tree | None]:
     One item per segment: the tree with its original labels (including an empty, TOP or ROOT label on the outside), or
     None for a parse without labels or words, `(())` or, with `one_per_line`, an empty line. A line with several trees
     becomes a tree with the label None, which does not count as a bracket.
-
-    Raises
-    ------
-    InputError
-        With file and line, if brackets do not balance, if there are words outside brackets, or if a tree has more than
-        500 levels or `MAX_LINE` characters; also for a file without trees.
     """
     need("nltk")
     from nltk.tree import Tree  # takes a second
@@ -104,13 +98,7 @@ def write(tree: Node) -> str:
 
 
 def words(tree: Node) -> list[tuple[str, str]]:
-    """List the tag and the form of each word.
-
-    Raises
-    ------
-    InputError
-        For a constituent without words, or a word beside another node.
-    """
+    """List the tag and the form of each word."""
     if len(tree) == 2 and isinstance(tree[1], str):
         return [(tree[0], tree[1])]
     if len(tree) == 1:

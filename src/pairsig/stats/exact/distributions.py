@@ -44,6 +44,8 @@ LARGEST = 2**26
 """Elements of a transform made in one go, 512 MiB."""
 MOST = 2**31
 """Complex multiplications for one mass, some seconds."""
+_MOST_OF_SWAPPED_MEANS = 2**29
+"""The same where denominators cannot change: `signed_sums` has bounds of such a mass within a tenth of a second."""
 _TRANSFORM = 16
 """Multiplications that an element of a transform takes, and a step's factor of φ where it is computed in logs."""
 
@@ -379,8 +381,6 @@ class _Window:
 
     @classmethod
     def of(cls, distribution: Distribution, p: Floats) -> _Window:
-        from scipy.fft import next_fast_len
-
         mean, variance, step = distribution.moments(p)
         log = math.log(1 / _OUTSIDE)
         # Bernstein (1946): P(U − EU > x) <= exp(−x² / 2(σ² + bx/3)) for centred steps up to b.
@@ -390,7 +390,7 @@ class _Window:
         high = np.minimum(top, np.ceil(mean + reach).astype(np.int64))
         if (high - low >= LARGEST).any():
             raise TooLargeError
-        size = np.array([next_fast_len(int(length), real=True) for length in high - low + 1], dtype=np.int64)
+        size = np.array([_fast_length(int(length)) for length in high - low + 1], dtype=np.int64)
         return cls(distribution, p, low, size, _OUTSIDE * float((low > bottom).sum() + (high < top).sum()))
 
     def spectra(self) -> Iterator[tuple[Integers, Waves, Floats]]:
@@ -398,8 +398,6 @@ class _Window:
 
         φ is 0 where it is negligible, and column frequencies where it is everywhere do not appear.
         """
-        from scipy.fft import fft, rfft
-
         n_columns, n_rows = (int(size) for size in self.size)
         steps, distribution = self.distribution.steps, self.distribution
         classes, of_step = np.unique(steps[:, 1], return_inverse=True)
@@ -409,7 +407,15 @@ class _Window:
         weights = distribution.weights(self.p)
         total = float(weights.sum())
         np.add.at(histogram, (of_step, steps[:, 0] % n_columns), weights)
-        by_class = rfft(histogram, axis=1)
+        if n_rows == 1 and isinstance(distribution, Swaps):
+            # Most frequencies matter if few units have many values: Σ |transform|² is n_columns · Σ histogram², so the
+            # share of those that decay by e⁻⁶⁰ is at most this (Chebyshev). Then the work is known before any is done.
+            spare = _LOG_NEGLIGIBLE - total
+            square = float((histogram[:, np.unique(steps[:, 0] % n_columns)] ** 2).sum())
+            negligible = min(square / spare**2, 1.0) if spare > 0 else 1.0
+            if _TRANSFORM * n_columns * (1 + len(steps) * (1 - negligible) / 2) > _MOST_OF_SWAPPED_MEANS:
+                raise TooLargeError
+        by_class = np.fft.rfft(histogram, axis=1)
         del histogram
         # No row frequency can undo what the classes have lost already.
         kept = np.flatnonzero(distribution.decay(np.abs(by_class).sum(axis=0), total) < _LOG_NEGLIGIBLE)
@@ -418,7 +424,7 @@ class _Window:
         for k in np.split(kept, range(at_once, len(kept), at_once)):
             transform = np.zeros((len(k), n_rows), dtype=np.complex128)
             np.add.at(transform.T, classes % n_rows, by_class[:, k])
-            at = np.argwhere(distribution.decay(fft(transform, axis=1, overwrite_x=True), total) < _LOG_NEGLIGIBLE)
+            at = np.argwhere(distribution.decay(np.fft.fft(transform, axis=1), total) < _LOG_NEGLIGIBLE)
             phi = np.zeros((len(k), n_rows), dtype=np.complex128)
             error = np.zeros((len(k), n_rows))
             multiplied = 2 * len(at) > phi.size and distribution.times.sum() <= _FEW
@@ -451,9 +457,7 @@ class _Window:
 
     def columns(self, spectrum: Waves) -> Floats:
         """The distribution of the columns, from φ at row frequency 0."""
-        from scipy.fft import irfft
-
-        return np.asarray(irfft(spectrum.conj(), int(self.size[0])))
+        return np.asarray(np.fft.irfft(spectrum.conj(), int(self.size[0])))
 
     def check(self, spectrum: Waves) -> None:
         """Check the distribution of the columns: no negative mass, 1 in all, and the mean and variance of its steps."""
@@ -485,6 +489,13 @@ class _Window:
         return np.exp(log_size) * np.exp(1j * phase), 2 * _EPSILON * (size + 8)
 
 
+def _fast_length(least: int) -> int:
+    """The smallest length 2ⁱ3ʲ5ᵏ of a transform that is not below `least`."""
+    n_bits = least.bit_length()
+    odd: list[int] = [3**j * 5**k for j in range(n_bits) for k in range(n_bits - j)]
+    return min(part << (-(-least // part) - 1).bit_length() for part in odd)
+
+
 def columns(distribution: Distribution, theta: Floats) -> tuple[int, Floats]:
     """First column of the window, and the probabilities of its columns (over all rows) after tilting."""
     window = _Window.of(distribution, distribution.tilted(theta))
@@ -495,8 +506,6 @@ def columns(distribution: Distribution, theta: Floats) -> tuple[int, Floats]:
 
 
 def _mass(distribution: Distribution, event: Event, theta: Floats, point: Floats) -> Mass:
-    from scipy.fft import fft
-
     window = _Window.of(distribution, distribution.tilted(theta))
     n_columns, cells = int(window.size[0]), int(window.size.prod())
     rows, first, tie = _inside(window, event)
@@ -521,7 +530,7 @@ def _mass(distribution: Distribution, event: Event, theta: Floats, point: Floats
         square += (both * np.abs(phi) ** 2).sum()
         spread += (both * (np.abs(phi) * phi_error) ** 2).sum()
         # Row by row now, still by frequency in the columns.
-        by_row = (both * fft(phi, axis=1))[:, rows]
+        by_row = (both * np.fft.fft(phi, axis=1))[:, rows]
         with np.errstate(divide="ignore", invalid="ignore"):
             # Σ over the half-line of exp(−(θ + iω)u), u from its first column; exp(−iω·n_columns) is 1.
             series = waves(k, first) - np.exp(-theta[0] * left)
