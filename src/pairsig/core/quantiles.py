@@ -1,7 +1,7 @@
 """Quantiles of the normal, Student's and the beta distribution, for few values without scipy.
 
 Importing `scipy.special` takes 0.4 CPU seconds, more than everything else that a comparison of two systems needs. Up to
-`FEW` values are therefore computed here, to 1e-9; more are left to scipy. Which of the two computes depends on the
+`FEW` values are therefore computed here, to 1e-8; more are left to scipy. Which of the two computes depends on the
 number of values alone, so that results do not depend on what was imported before.
 """
 
