@@ -148,7 +148,7 @@ def plan(
     >>> plan = pairsig.plan(metric="bleu", score=35, length=25, correlation=0.75, gain=[0.5, 1])
     >>> plan.table[["gain", "n_segments", "n_low", "n_high"]].astype(float)
        gain  n_segments   n_low   n_high
-    0   0.5      6241.0  3789.0  10282.0
+    0   0.5      6240.0  3789.0  10281.0
     1   1.0      1562.0   949.0   2572.0
     """
     if (runs is None) != (training_sd is None):
