@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -216,12 +217,10 @@ def _search(
 ) -> dict[str, float]:
     """Weights under which the best of the lists have the highest BLEU."""
     names, bleu = list(weights), registry.metric("bleu")
-    texts = [text for candidates in lists for text in candidates]
-    features = np.array(
-        [[values.get(name, 0.0) for name in names] for candidates in lists for values in candidates.values()]
-    )
-    of = np.repeat(np.arange(len(lists)), [len(candidates) for candidates in lists])
-    counts = _counts(texts, [references[k] for k in of.tolist()])
+    candidates = list(chain.from_iterable(of_sentence.items() for of_sentence in lists))
+    features = np.array([[values.get(name, 0.0) for name in names] for _, values in candidates])
+    of = np.repeat(np.arange(len(lists)), list(map(len, lists)))
+    counts = _counts([text for text, _ in candidates], [references[k] for k in of.tolist()])
     starts = np.flatnonzero(np.diff(of, prepend=-1))
 
     def score(point: NDArray[np.float64]) -> float:

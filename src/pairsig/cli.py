@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -565,7 +566,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         tested.append(rows)
         notes += further
     console.note(*notes)
-    whole = baseline.adjust([row for rows in tested for row in rows])
+    whole = baseline.adjust(list(chain.from_iterable(tested)))
     details = arguments.details or arguments.margin is not None or bool(arguments.family)
     if arguments.format == "sentence":
         from pairsig.report import sentences

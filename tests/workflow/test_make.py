@@ -1,4 +1,6 @@
-"""Commands for developers that `.ci/run` does not call: make help, clean and mutants, and the hooks before a commit."""
+"""Commands for developers that `.ci/run` does not call: make help, clean, fuzz and mutants, and the hooks before a
+commit.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +39,30 @@ def test_make_help_and_clean(tree):
     (tree / "results/README.md").touch()
     run("make", "clean", cwd=tree)
     assert {path.name for path in (tree / "results").iterdir()} == {"README.md", "reference"}
+
+
+PROPERTY = """\
+import os
+
+from hypothesis import given, strategies
+
+
+@given(strategies.integers())
+def test_property(number):
+    assert os.environ["EXAMPLES"] == "3"
+
+
+def test_of_another_kind():
+    raise AssertionError
+"""
+
+
+def test_make_fuzz_runs_the_property_tests_alone(tree):
+    (tree / "tests/pairsig").mkdir(parents=True)
+    (tree / "tests/pairsig/test_property.py").write_text(PROPERTY, encoding="utf-8")
+    (tree / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['slow']\n", encoding="utf-8")
+    (tree / ".venv/ready").touch()
+    assert "1 passed" in run("make", "fuzz", "EXAMPLES=3", cwd=tree)
 
 
 MODULE = '''\

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -330,7 +331,7 @@ def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         cuts = range(1, len(words))
         tasks = ["/".join(words[:cut]) for cut in reversed(cuts)]
         keys[name] = [name, *tasks, *("/".join(words[cut:]) for cut in cuts), ""]
-    known = list(dict.fromkeys(key for keys_of_name in keys.values() for key in keys_of_name if key))
+    known = list(dict.fromkeys(filter(None, chain.from_iterable(keys.values()))))
     by_key: dict[str, str] = {}
     for text in given:
         key, _, value = text.rpartition("=")

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -653,7 +654,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     if all(row["n_documents"] is None for row in rows):
         columns = [column for column in columns if column.name != "n_documents"]
     deviation = f"standard deviation of the difference per unit: {table['deviation'].iloc[0]:.3g} points"
-    notes = dict.fromkeys(note for notes_of_row in table["notes"] for note in notes_of_row)
+    notes = dict.fromkeys(chain.from_iterable(table["notes"]))
     return rendering.render(rows, columns, format, notes=[deviation, *notes])
 
 

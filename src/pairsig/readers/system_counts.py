@@ -619,7 +619,8 @@ def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> Non
     if part is first or not metric.averaged or metric.scale is not None:
         return
     (shares, small), (percentages, large) = sorted(
-        ((own.counts[metric.columns[0]], own.label) for own in (part, first)), key=lambda own: float(own[0].max())
+        ((counts.counts[metric.columns[0]], counts.label) for counts in (part, first)),
+        key=lambda labelled: float(labelled[0].max()),
     )
     if not shares.max() <= 1 < percentages.max() <= 100:
         return

@@ -571,13 +571,9 @@ class Reading:
     def _named_metrics(self) -> list[str | Metric]:
         """The metrics that were named, by name or as they are."""
         given = self.roles.metric
-        return (
-            list(_split(given))
-            if isinstance(given, str)
-            else [given]
-            if isinstance(given, Metric)
-            else [*(given or ())]
-        )
+        if isinstance(given, str):
+            return list(_split(given))
+        return [given] if isinstance(given, Metric) else list(given or ())
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""

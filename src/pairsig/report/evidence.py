@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -297,7 +298,7 @@ def by_segment(
     statistics: Statistics, metric: Metric, of_a: NDArray[Any], of_b: NDArray[Any], ahead: Sequence[int]
 ) -> pd.DataFrame:
     """One row per segment, from the counts of both methods' runs, (runs, segments, columns)."""
-    contributions = np.mean([carried(np.stack([a, b]), metric) for a in of_a for b in of_b], axis=0)
+    contributions = np.mean([carried(np.stack([a, b]), metric) for a, b in product(of_a, of_b)], axis=0)
     texts = zip(*(statistics.texts.get(name, ("", "")) for name in statistics.segments.tolist()), strict=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         score_a, score_b = (metric.score(runs.astype(np.float64)).mean(axis=0) for runs in (of_a, of_b))

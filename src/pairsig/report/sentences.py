@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from pairsig.comparisons.baseline import decisive, equation, lower_is_better, rounded, shown_adjusted, shown_p
@@ -54,7 +54,7 @@ def rows_reported(rows: Sequence[Row]) -> list[Row]:
         of_first = all(row[name] == first[name] for name in ("test", "method", "alternative"))
         if of_first or (row["margin"] is not None and row["alternative"] == "equivalence"):
             rows_of_metric.append(row)
-    return [row for rows_of_metric in by_metric.values() for row in rows_of_metric]
+    return list(chain.from_iterable(by_metric.values()))
 
 
 def verdict(a: str, b: str, better: str, p: float, gain: str) -> str:

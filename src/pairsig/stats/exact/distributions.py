@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -492,7 +493,7 @@ class _Window:
 def _fast_length(least: int) -> int:
     """The smallest length 2ⁱ3ʲ5ᵏ of a transform that is not below `least`."""
     n_bits = least.bit_length()
-    odd: list[int] = [3**j * 5**k for j in range(n_bits) for k in range(n_bits - j)]
+    odd: list[int] = [3**j * 5**k for j, k in product(range(n_bits), repeat=2) if j + k < n_bits]
     return min(part << (-(-least // part) - 1).bit_length() for part in odd)
 
 
