@@ -33,6 +33,7 @@ include: "workflow/rules/analyse.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/site.smk"
 include: "workflow/rules/alone.smk"
+include: "workflow/rules/together.smk"
 
 
 onstart:

@@ -385,13 +385,18 @@ def _add_stages(commands: console.Commands) -> None:
     p.add_argument("--dataset", required=True)
     _add(p, "output")
 
-    p = commands.add(_all_pairs, FORMULAS)
-    _add_files(p)
-    add_test_options(p)
-    _add(p, "output")
+    add_all_pairs(commands)
 
     p = commands.add(_merge)
     p.add_argument("parts", nargs="+", type=Path)
+    _add(p, "output")
+
+
+def add_all_pairs(commands: console.Commands) -> None:
+    """Add the command that compares all pairs of systems, which the study also runs together with others."""
+    p = commands.add(_all_pairs, FORMULAS)
+    _add_files(p)
+    add_test_options(p)
     _add(p, "output")
 
 

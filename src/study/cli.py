@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairsig.cli import FORMULAS, add_test_options, read_statistics, test_options
+from pairsig.cli import FORMULAS, add_all_pairs, add_test_options, read_statistics, test_options
 from pairsig.io import console
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
@@ -133,6 +133,8 @@ def _add_training(commands: console.Commands) -> None:
 
 def _add_statistics(commands: console.Commands) -> None:
     """Add the commands that count and compare."""
+    add_all_pairs(commands)
+
     p = commands.add(_resize, FORMULAS)
     p.add_argument("statistics", type=Path)
     sizes = "numbers of initial segments, or doubling:100 for 100, 200, 400, …"

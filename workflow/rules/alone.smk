@@ -24,7 +24,7 @@ use rule plot as plot_figure with:
     wildcard_constraints:
         figure=one_of(figure.name for figure in STUDY_FIGURES),
     params:
-        figures=lambda w: jobs.drawn([(FIGURES[w.figure], "", "")]),
+        words=lambda w: jobs.drawn([(FIGURES[w.figure], "", "")]),
 
 
 use rule plot as plot_dataset with:
@@ -44,7 +44,7 @@ use rule plot as plot_dataset with:
     wildcard_constraints:
         figure=one_of({figure.name for figure, *_ in DATASET_FIGURES}),
     params:
-        figures=lambda w: jobs.drawn([(FIGURES[w.figure], w.dataset, w.test)]),
+        words=lambda w: jobs.drawn([(FIGURES[w.figure], w.dataset, w.test)]),
 
 
 use rule tabulate as tabulate_one with:
@@ -52,17 +52,16 @@ use rule tabulate as tabulate_one with:
         tables="results/tables/{table}.tsv",
         library=library("tabulate"),
     output:
-        multiext("results/tables/{table}", ".csv", ".md", ".tex", ".html"),
+        multiext("results/tables/{table}", *READABLE),
     log:
         "results/logs/tabulate/{table}.log",
     benchmark:
         "results/benchmarks/tabulate/{table}.tsv"
     wildcard_constraints:
         table=one_of(TABLES),
+    params:
+        words=lambda w: jobs.tabulated([w.table]),
 
-
-for name in TOGETHER:
-    workflow.ruleorder(*([name, "analyse"] if ASKED_FOR else ["analyse", name]))
 
 if ALONE:
 

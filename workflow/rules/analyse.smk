@@ -26,51 +26,30 @@ for name, record in analysis.every().items():
             mem_mb=grown(record.memory),
             runtime=grown(record.minutes),
         params:
-            command=name.replace("_", "-"),
-            words=jobs.words(record),
+            words=[name.replace("_", "-"), *jobs.words(record)],
         shell:
             # Snakemake does not record params that depend on `threads`, so a change of these would repeat no job.
-            "python -m study {params.command} {params.words:q}"
+            "python -m study {params.words:q}"
             + " --threads {threads}" * ("threads" in record.inputs)
             + " >{log:q} 2>&1"
 
 
-# Starting Python and reading the library takes two seconds of CPU, as long as most of them in a quick run. The one that
-# measures time reserves all cores, so it has a job of its own.
-TOGETHER = {
-    name: record
-    for name, record in analysis.every().items()
-    if config["together"] and record.function and record.threads
-}
+def page_of(table):
+    """Show a table in the report."""
+    return report(
+        f"results/tables/{table}.html",
+        caption=CAPTIONS / f"tables/{table}.rst",
+        category="Tables",
+        labels={"table": table},
+    )
 
-if TOGETHER:
-    files, words = jobs.together(TOGETHER)
 
-    rule analyse:
-        """Run the analyses one after another in one job."""
-        input:
-            files,
-            library=sorted(set().union(*map(library, TOGETHER))),
-        output:
-            [output.file for record in TOGETHER.values() for output in record.tables],
-        log:
-            "results/logs/analyse.log",
-        benchmark:
-            "results/benchmarks/analyse.tsv"
-        group:
-            "analyse"
-        conda:
-            "../envs/pairsig.yaml"
-        threads: max(record.threads for record in TOGETHER.values())
-        resources:
-            mem_mb=grown(max(record.memory for record in TOGETHER.values())),
-            runtime=grown(sum(record.minutes for record in TOGETHER.values())),
-        params:
-            words=words,
-        shell:
-            r"""
-            python -m study {params.words:q} >{log:q} 2>&1
-            """
+# The tables for readers.
+TABULATED = [*map(page_of, TABLES)] + collect(
+    "results/tables/{table}{suffix}",
+    table=TABLES,
+    suffix=[suffix for suffix in READABLE if suffix != ".html"],
+)
 
 
 rule tabulate:
@@ -79,18 +58,7 @@ rule tabulate:
         tables=collect("results/tables/{table}.tsv", table=TABLES),
         library=library("tabulate"),
     output:
-        csv=collect("results/tables/{table}.csv", table=TABLES),
-        md=collect("results/tables/{table}.md", table=TABLES),
-        tex=collect("results/tables/{table}.tex", table=TABLES),
-        html=[
-            report(
-                f"results/tables/{table}.html",
-                caption=CAPTIONS / f"tables/{table}.rst",
-                category="Tables",
-                labels={"table": table},
-            )
-            for table in TABLES
-        ],
+        TABULATED,
     log:
         "results/logs/tabulate.log",
     benchmark:
@@ -102,9 +70,9 @@ rule tabulate:
     resources:
         mem_mb=grown(500),
         runtime=grown(5),
+    params:
+        words=jobs.tabulated(TABLES),
     shell:
         r"""
-        python -m study tabulate {input.tables:q} \
-            --output {output:q} \
-            >{log:q} 2>&1
+        python -m study {params.words:q} >{log:q} 2>&1
         """

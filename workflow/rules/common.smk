@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -26,7 +27,7 @@ from pairsig.core import definitions
 from pairsig.io.errors import InputError
 from study.analysis.record import SECTIONS
 from study.sheets import code, embedded
-from study.sheets.jobs import Jobs, captions, first_page
+from study.sheets.jobs import READABLE, Jobs, captions, first_page
 
 embedded.STATISTICS = Path(os.path.relpath(HOME / "resources" / "statistics"))
 try:

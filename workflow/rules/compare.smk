@@ -29,24 +29,11 @@ rule compare:
         mem_mb=grown(2000),
         runtime=grown(60),
     params:
-        metric=lambda w: study.datasets[w.dataset].metric,
-        settings=lambda w: [
-            f"--{key}={value}" for key, value in config["tests"][w.test].items()
-        ],
-        n_resamples=lambda w: jobs.n_resamples(w.dataset),
-        seed=lookup("resampling/seed", within=config),
-        unit=lookup("resampling/unit", within=config),
+        words=lambda w: jobs.compared(w.dataset, w.test),
         part="1/1",
     shell:
         r"""
-        python -m pairsig all-pairs {input.statistics:q} \
-            --metric {params.metric:q} \
-            --test {wildcards.test:q} \
-            {params.settings:q} \
-            --or-draw \
-            --n-resamples {params.n_resamples:q} \
-            --seed {params.seed:q} \
-            --unit {params.unit:q} \
+        python -m pairsig {params.words:q} \
             --part {params.part:q} \
             --threads {threads} \
             --output {output.comparisons:q} \
@@ -77,31 +64,14 @@ rule resize:
         mem_mb=grown(2000),
         runtime=grown(180),
     params:
-        metric=lambda w: study.datasets[w.dataset].metric,
-        test_sets=lambda w: study.datasets[w.dataset].test_sets,
-        settings=lambda w: [
-            f"--{key}={value}" for key, value in config["tests"][w.test].items()
-        ],
-        n_whole=lambda w: jobs.n_resamples(w.dataset),
-        n_resamples=lambda w: jobs.n_resamples(w.dataset, resized=True),
-        seed=lookup("resampling/seed", within=config),
-        unit=lookup("resampling/unit", within=config),
+        words=lambda w: jobs.compared(w.dataset, w.test),
         part="1/1",
     shell:
         r"""
-        python -m study resize {input.statistics:q} \
-            {params.test_sets:q} \
-            --metric {params.metric:q} \
-            --test {wildcards.test:q} \
-            {params.settings:q} \
-            --or-draw \
-            --n-resamples {params.n_resamples:q} \
-            --seed {params.seed:q} \
-            --unit {params.unit:q} \
+        python -m study {params.words:q} \
             --part {params.part:q} \
             --threads {threads} \
             --whole {output.comparisons:q} \
-            --whole-n-resamples {params.n_whole:q} \
             --output {output.test_sets:q} \
             >{log:q} 2>&1
         """

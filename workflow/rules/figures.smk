@@ -14,21 +14,29 @@ DATASET_FIGURES = [
 OTHERS = [suffix for suffix in config["figure_formats"] if suffix != "svg"]
 
 
+def svg_of(figure, *dataset_and_test):
+    """Show a figure in the report."""
+    return report(
+        jobs.picture(figure, *dataset_and_test),
+        caption=CAPTIONS / f"figures/{figure.name}.rst",
+        category=SECTIONS[figure.section],
+        subcategory=figure.name if dataset_and_test else None,
+        labels=dict(zip(("dataset", "test"), dataset_and_test))
+        or {"figure": figure.name},
+    )
+
+
+PICTURES = [*map(svg_of, STUDY_FIGURES)]
+DATASET_PICTURES = [svg_of(*one) for one in DATASET_FIGURES]
+
+
 rule plot:
     """Plot the figures of the whole study."""
     input:
         tables=sum(map(jobs.tables, STUDY_FIGURES), []),
         library=library("plot"),
     output:
-        svg=[
-            report(
-                jobs.picture(figure),
-                caption=CAPTIONS / f"figures/{figure.name}.rst",
-                category=SECTIONS[figure.section],
-                labels={"figure": figure.name},
-            )
-            for figure in STUDY_FIGURES
-        ],
+        svg=PICTURES,
         others=[
             jobs.picture(x, suffix=suffix) for x in STUDY_FIGURES for suffix in OTHERS
         ],
@@ -44,10 +52,10 @@ rule plot:
         mem_mb=grown(1000),
         runtime=grown(20),
     params:
-        figures=jobs.drawn((figure, "", "") for figure in STUDY_FIGURES),
+        words=jobs.drawn((figure, "", "") for figure in STUDY_FIGURES),
     shell:
         r"""
-        python -m study plot {params.figures:q} >{log:q} 2>&1
+        python -m study {params.words:q} >{log:q} 2>&1
         """
 
 
@@ -59,16 +67,7 @@ if DATASET_FIGURES:
             tables=sorted(set(sum((jobs.tables(*one) for one in DATASET_FIGURES), []))),
             library=library("plot"),
         output:
-            svg=[
-                report(
-                    jobs.picture(*one),
-                    caption=CAPTIONS / f"figures/{one[0].name}.rst",
-                    category=SECTIONS[one[0].section],
-                    subcategory=one[0].name,
-                    labels=dict(zip(("dataset", "test"), one[1:])),
-                )
-                for one in DATASET_FIGURES
-            ],
+            svg=DATASET_PICTURES,
             others=[
                 jobs.picture(*one, suffix)
                 for one in DATASET_FIGURES
@@ -86,8 +85,8 @@ if DATASET_FIGURES:
             mem_mb=grown(1500),
             runtime=grown(20),
         params:
-            figures=jobs.drawn(DATASET_FIGURES),
+            words=jobs.drawn(DATASET_FIGURES),
         shell:
             r"""
-            python -m study plot {params.figures:q} >{log:q} 2>&1
+            python -m study {params.words:q} >{log:q} 2>&1
             """

@@ -6,11 +6,25 @@ DOCUMENTATION = [
     os.path.relpath(path) for path in sorted(SRC.parent.glob("docs/**/*.md"))
 ]
 
+WRITTEN = collect("results/tables/{table}.tsv", table=TABLES)
+# What else the pages are made from, by option of the command.
+ON_PAGES = {
+    "--comparisons": jobs.comparisons(once=True),
+    "--test-sets": collect(
+        "results/test_sets/{dataset}.{test}.parquet", dataset=RESIZED, test=TESTS[0]
+    ),
+    "--calibrated": ["results/calibrated.parquet"],
+    "--datasets": jobs.sheet("datasets"),
+    "--corpora": jobs.sheet("corpora"),
+    "--figures": [jobs.picture(figure) for figure in STUDY_FIGURES]
+    + [jobs.picture(*one) for one in DATASET_FIGURES if one[2] == TESTS[0]],
+}
+
 
 rule findings:
     """Write the findings, with numbers from the tables of this run."""
     input:
-        tables=collect("results/tables/{table}.tsv", table=TABLES),
+        tables=WRITTEN,
         library=library("findings"),
         templates=[path for path in PAGES if "templates" in path],
     output:
@@ -26,35 +40,19 @@ rule findings:
     resources:
         mem_mb=grown(500),
         runtime=grown(5),
+    params:
+        words=["findings", *WRITTEN, "--output", "results/findings.md"],
     shell:
         r"""
-        python -m study findings {input.tables:q} \
-            --output {output.findings:q} \
-            >{log:q} 2>&1
+        python -m study {params.words:q} >{log:q} 2>&1
         """
 
 
 rule site:
     """Build the web pages for the first test; they open from disk and can be served anywhere."""
     input:
-        tables=collect("results/tables/{table}.tsv", table=TABLES),
-        comparisons=collect(
-            "results/comparisons/{dataset}.{test}.parquet",
-            dataset=SELECTED,
-            test=TESTS[0],
-        ),
-        test_sets=collect(
-            "results/test_sets/{dataset}.{test}.parquet",
-            dataset=RESIZED,
-            test=TESTS[0],
-        ),
-        calibrated="results/calibrated.parquet",
-        datasets=jobs.sheet("datasets"),
-        corpora=jobs.sheet("corpora"),
-        figures=[jobs.picture(figure) for figure in STUDY_FIGURES],
-        dataset_figures=[
-            jobs.picture(*one) for one in DATASET_FIGURES if one[2] == TESTS[0]
-        ],
+        tables=WRITTEN,
+        shown=chain.from_iterable(ON_PAGES.values()),
         library=library("site"),
         pages=PAGES,
         documentation=DOCUMENTATION,
@@ -71,17 +69,17 @@ rule site:
     resources:
         mem_mb=grown(1500),
         runtime=grown(5),
+    params:
+        words=[
+            "site",
+            *WRITTEN,
+            *chain.from_iterable((name, *files) for name, files in ON_PAGES.items()),
+            "--output",
+            "results/site",
+        ],
     shell:
         r"""
-        python -m study site {input.tables:q} \
-            --comparisons {input.comparisons:q} \
-            --test-sets {input.test_sets:q} \
-            --calibrated {input.calibrated:q} \
-            --datasets {input.datasets:q} \
-            --corpora {input.corpora:q} \
-            --figures {input.figures:q} {input.dataset_figures:q} \
-            --output {output.site:q} \
-            >{log:q} 2>&1
+        python -m study {params.words:q} >{log:q} 2>&1
         """
 
 

@@ -25,6 +25,9 @@ SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
 }
 """Selections of datasets, by name."""
 
+READABLE = (".csv", ".md", ".tex", ".html")
+"""The formats of tables for readers."""
+
 _SETTINGS = """
 
 Settings: {% set drawn = snakemake.config["resampling"] %}{{ "{:,}".format(drawn["n_resamples"]) }} resamples, at most
@@ -93,15 +96,16 @@ class Jobs:
                     files[name] = [in_resources] if source.path else self.sheet(source.name)
         return files
 
-    def together(self, records: Mapping[str, Analysis]) -> tuple[list[str], list[str]]:
-        """List the files that several analyses read and none of them makes, and build the words of their commands."""
-        made = {output.file for output in chain.from_iterable(record.tables for record in records.values())}
-        read = {*chain.from_iterable(chain.from_iterable(self.inputs(record).values()) for record in records.values())}
-        words = []
-        for name, record in records.items():
-            words += ["--then", name.replace("_", "-"), *self.words(record)]
-            words += ["--threads", str(record.threads)] if "threads" in record.inputs else []
-        return sorted(read - made), words[1:]
+    def compared(self, dataset: str, test: str) -> list[str]:
+        """Build the command that compares all systems of a dataset, but for parts, threads and the files to write."""
+        row, drawn = self.study.datasets[dataset], self.config["resampling"]
+        words = ["resize" if row.test_sets else "all-pairs", row.statistics, *row.test_sets]
+        words += [f"--metric={row.metric}", f"--test={test}", "--or-draw"]
+        words += [f"--{key}={value}" for key, value in self.config["tests"][test].items()]
+        words += [f"--seed={drawn['seed']}", f"--unit={drawn['unit']}"]
+        if row.test_sets:
+            words.append(f"--whole-n-resamples={self.n_resamples(dataset)}")
+        return [*words, f"--n-resamples={self.n_resamples(dataset, resized=bool(row.test_sets))}"]
 
     def words(self, record: Analysis) -> list[str]:
         """Build the arguments of the command of an analysis, but for the number of threads, which its rule knows."""
@@ -165,12 +169,18 @@ class Jobs:
         return f"results/figures/{figure.name}" + (f"/{dataset}.{test}.{suffix}" if dataset else f".{suffix}")
 
     def drawn(self, figures: Iterable[tuple[Figure, str, str]]) -> list[str]:
-        """Build the arguments of `plot`: each figure, with a dataset and a test or "", with its tables and files."""
+        """Build the command that plots figures, each with a dataset and a test or "", from their tables to their files."""
         words = []
         for figure in figures:
             files = [self.picture(*figure, suffix) for suffix in self.config["figure_formats"]]
             words += ["--and", figure[0].name, *self.tables(*figure), "--output", *files]
-        return words[1:]
+        return ["plot", *words[1:]]
+
+    def tabulated(self, tables: Iterable[str]) -> list[str]:
+        """Build the command that writes tables as readers want them."""
+        names = [f"results/tables/{table}" for table in tables]
+        files = [name + suffix for name in names for suffix in READABLE]
+        return ["tabulate", *(f"{name}.tsv" for name in names), "--output", *files]
 
 
 def captions(folder: Path) -> None:
