@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pairsig.comparisons import all_pairs, inputs
 from pairsig.core import definitions, engine
-from pairsig.core.compiled import check_few, compiled
+from pairsig.core.compiled import check_few, compiled, inlined
 from pairsig.core.engine import Progress, Resampling, Seed, seed_of
 from pairsig.core.influence import ROUNDING, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, by_document
@@ -407,6 +407,16 @@ def _moments(values, weights, first, second):  # type: ignore[no-untyped-def]
     return found
 
 
+@inlined
+def _double(moved, start, rows, own):  # type: ignore[no-untyped-def]
+    """Fill in 2 Σ v for some shuffles; numba takes seconds to compile the same with slices, for their messages."""
+    for system in range(len(moved)):
+        for row in range(rows):
+            own[system, row] = 2 * moved[system, start + row]
+        for row in range(rows, _AT_ONCE):
+            own[system, row] = 0.0
+
+
 @compiled
 def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_own, largest_t):  # type: ignore[no-untyped-def]
     """Count, for each pair, the shuffles in which some open claim has a statistic as large as the pair's T.
@@ -420,8 +430,7 @@ def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_own,
     running = np.empty(_AT_ONCE)
     for start in range(0, n_rows, _AT_ONCE):
         rows = min(_AT_ONCE, n_rows - start)
-        own[:, :rows] = 2 * moved[:, start : start + rows]
-        own[:, rows:] = 0.0
+        _double(moved, start, rows, own)
         running[:] = -np.inf
         for pair in range(n_pairs):
             a, b, lead, scale = own[first[pair]], own[second[pair]], leads[pair], per_step[pair]
@@ -453,13 +462,14 @@ def _largest(moved, first, second, per_step, largest_t):  # type: ignore[no-unty
     own = np.zeros((len(moved), _AT_ONCE))
     for start in range(0, n_rows, _AT_ONCE):
         rows = min(_AT_ONCE, n_rows - start)
-        own[:, :rows] = 2 * moved[:, start : start + rows]
+        _double(moved, start, rows, own)
         running[:] = 0.0
         for pair in range(len(first)):
             a, b, scale = own[first[pair]], own[second[pair]], per_step[pair]
             for row in range(_AT_ONCE):
                 running[row] = max(running[row], abs(a[row] - b[row]) * scale)
-        largest_t[start : start + rows] = running[:rows]
+        for row in range(rows):
+            largest_t[start + row] = running[row]
 
 
 def _critical(largest_t: NDArray[np.float64], n_units: int, alpha: float) -> float:

@@ -410,7 +410,7 @@ class Border:
             values=np.array([top / bottom for top, bottom in exact]),
             band=scorer.band,
             exact=exact,
-            whole=((np.array(exact, dtype=object) + 2**63) % 2**64 - 2**63).astype(np.int64).T,
+            whole=((np.array(exact, dtype=object) + 2**63) % 2**64 - 2**63).T.astype(np.int64, order="C"),
             kinds=kinds.astype(np.int8),
         )
 
@@ -442,7 +442,7 @@ class Border:
         `pairs` has the positions in `scored` of the systems of these `rows`.
         """
         scores, above, below = scored
-        firsts, seconds = pairs.T[:: self.sign]
+        firsts, seconds = np.ascontiguousarray(pairs.T[:: self.sign])  # numba compiles for one layout
         values, kinds, (tops, bottoms) = self.values[rows], self.kinds[rows], self.whole[:, rows]
         beyond, at_least = out[:, rows]
         _count_pairs(scores, above, below, firsts, seconds, values, self.band, kinds, tops, bottoms, beyond, at_least)

@@ -115,11 +115,11 @@ def errors_and_correlations(
                     second_block = _centred(counts[second * at_once : (second + 1) * at_once], metric)
                 # The results are the same for (A, B) and (B, A).
                 places = np.sort(pairs[rows], axis=1) - np.array([first, second]) * at_once
-                sums = np.empty((3, len(rows)))
+                sums = np.empty((len(rows), 3))
                 parts = [slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)]
                 for _ in workers.map(partial(_add_up, first_block, second_block, places, sums), parts):
                     pass
-                sums_of_pairs[:, rows] = sums
+                sums_of_pairs[:, rows] = sums.T
     # Σ (uᵢᴬ − uᵢᴮ)², Σ uᵢᴬuᵢᴮ and Σ (uᵢᴬ)² Σ (uᵢᴮ)²
     differences, products, spreads = sums_of_pairs
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -137,7 +137,7 @@ def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
 
 
 def _add_up(first_block: Floats, second_block: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
-    _sums(first_block, second_block, places[part], sums[:, part])
+    _sums(first_block, second_block, places[part], sums[part])
 
 
 def design_effect(influence: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
@@ -183,4 +183,4 @@ def _sums(first_block, second_block, places, out):  # type: ignore[no-untyped-de
             product += a * b
             square_a += a * a
             square_b += b * b
-        out[0, pair], out[1, pair], out[2, pair] = difference, product, square_a * square_b
+        out[pair, 0], out[pair, 1], out[pair, 2] = difference, product, square_a * square_b

@@ -131,10 +131,12 @@ def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None
     if path.suffix not in _METADATA:
         end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {end}, expected .svg, .pdf or .png")
-    with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]), _without_shaping():
-        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
-            figure.draw_without_rendering()
-            figure.set_layout_engine("none")
+    # Without a layout engine, saving draws the figure once instead of twice.
+    style = ["default", STYLE, {"figure.constrained_layout.use": False}]
+    with replacing(path) as temporary, matplotlib.style.context(style), _without_shaping():
+        if isinstance(layout := figure.get_layout_engine(), ConstrainedLayoutEngine):  # once for all formats
+            layout.execute(figure)
+            figure.set_layout_engine(None)
         dpi = 200 if path.suffix == ".png" else 300
         figure.savefig(temporary, dpi=dpi, metadata=_METADATA[path.suffix], transparent=transparent)
 

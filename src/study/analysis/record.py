@@ -66,9 +66,9 @@ class Comparisons:
 
         table = pd.concat(map(pair_tables.read, paths), ignore_index=True)
         # Analyses take thousands of small groups of rows, for which pandas' own type of text is slow. By way of
-        # categories, equal texts become one object.
+        # categories, equal texts become one object; a copy has all columns of a type in one array.
         texts = table.columns[table.dtypes == "str"]
-        return table.astype(dict.fromkeys(texts, "category")).astype(dict.fromkeys(texts, object))
+        return table.astype(dict.fromkeys(texts, "category")).astype(dict.fromkeys(texts, object)).copy()
 
 
 @dataclass(frozen=True)
