@@ -10,7 +10,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial, wraps
+from functools import lru_cache, partial, wraps
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -574,12 +574,14 @@ def _tabulate(arguments: argparse.Namespace) -> None:
     if len(named) < len(arguments.tables):
         raise InputError("found two tables with the same name, expected distinct names for their outputs")
     only = next(iter(named)) if len(named) == 1 else None
-    wanted = {path: named[only or choose(path.stem, named, "table")] for path in arguments.output}
-    read, known = cache(analysis.read), analysis.known()
-    texts = {
-        path: presentation.render(read(table), path.suffix.lstrip("."), caption=arguments.caption, known=known)
-        for path, table in wanted.items()
-    }
+    wanted: dict[Path, list[Path]] = {}
+    for path in arguments.output:
+        wanted.setdefault(named[only or choose(path.stem, named, "table")], []).append(path)
+    known, texts = analysis.known(), {}
+    for table, paths in wanted.items():
+        formats = {path: path.suffix.lstrip(".") for path in paths}
+        rendered = presentation.rendered(analysis.read(table), [*formats.values()], arguments.caption, known=known)
+        texts |= {path: rendered[suffix] for path, suffix in formats.items()}
     for path, text in texts.items():
         tables.write_text(text, path)
 

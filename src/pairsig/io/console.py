@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
@@ -365,12 +365,14 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
                 outputs.append(word)
             elif isinstance(word, str | Path) and os.path.exists(word):  # noqa: PTH110 (a word may be too long for a path)
                 inputs.append(word)
-    for output in outputs:
+    for output in filter(Path.exists, outputs):
         for read in inputs:
-            if output.exists() and output.samefile(read):
+            if output.samefile(read):
                 raise InputError(f"found the input {read} as the output {output}, expected another file to write")
-    for first, second in combinations(outputs, 2):
-        if first.resolve() == second.resolve():
+    by_place: dict[Path, Path] = {}
+    for output in outputs:
+        first = by_place.setdefault(output.resolve(), output)
+        if first is not output:
             raise InputError(f"found {first} as two outputs, expected different files")
 
 

@@ -128,7 +128,9 @@ def records(table: pd.DataFrame | Sequence[Row]) -> Sequence[Row]:
     """The rows of a table, which may be rows already."""
     if isinstance(table, Sequence):
         return table
-    rows: list[Row] = table.astype(object).where(table.notna(), None).to_dict("records")
+    rows: list[Row] = table.astype(object).to_dict("records")
+    for row, column in zip(*table.isna().to_numpy().nonzero(), strict=True):
+        rows[row][table.columns[column]] = None
     return rows
 
 

@@ -169,7 +169,7 @@ class Jobs:
         return f"results/figures/{figure.name}" + (f"/{dataset}.{test}.{suffix}" if dataset else f".{suffix}")
 
     def drawn(self, figures: Iterable[tuple[Figure, str, str]]) -> list[str]:
-        """Build the command that plots figures, each with a dataset and a test or "", from their tables to their files."""
+        """Build the command that plots figures from their tables, each with a dataset and a test, or ""."""
         words = []
         for figure in figures:
             files = [self.picture(*figure, suffix) for suffix in self.config["figure_formats"]]

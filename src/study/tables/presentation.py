@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from itertools import chain
+from typing import Any
 
 import pandas as pd
 
 from pairsig.io import rendering
 from pairsig.io.choices import choose
 from pairsig.io.columns import Column, Table
-from pairsig.io.tables import check
+from pairsig.io.tables import check, records
 
 FORMATS = {"csv": "csv", "md": "markdown", "tex": "latex", "html": "html"}
 """Formats by the suffix of a file."""
@@ -34,6 +35,13 @@ def render(
     *,
     known: Sequence[Table],
 ) -> str:
+    """Format a table in one format, see `rendered`."""
+    return rendered(table, [format], caption, known=known)[format]
+
+
+def rendered(
+    table: pd.DataFrame, formats: Sequence[str], caption: str | None = None, *, known: Sequence[Table]
+) -> dict[str, str]:
     """Format a table as `csv`, `md` (Markdown), `tex` (LaTeX with booktabs) or `html` (a complete page).
 
     Cells are rounded as their columns declare; undeclared columns have 3 significant digits. P-values below `LEAST`
@@ -42,19 +50,29 @@ def render(
     Raises
     ------
     InputError
-        If the format is unknown, a number is text, or a share is not between 0 and 1.
+        If a format is unknown, a number is text, or a share is not between 0 and 1.
     """
-    choose(format, list(FORMATS), "format")
     names = [str(name) for name in table.columns]
-    columns = [column or Column(name, object, "") for name, column in zip(names, _declared(names, known), strict=True)]
-    numbers = tuple(replace(column, missing=True) for column in columns if column.type is float)
-    rows = check(table.reset_index(drop=True), Table("the table", numbers))
-    if format == "html" and {"ours", "published"} <= set(names):
-        columns.sort(key=lambda column: (*LEADING, column.name).index(column.name))
-    text = rendering.render(rows, columns, FORMATS[format], caption=caption or "", least=LEAST, most=WIDE)
-    if format == "html":
-        return _PAGE.format(title=escape(caption or "Table"), table=text)
-    return text if format == "csv" else f"{text}\n"
+    declared = _declared(names, known)
+    numbers = tuple(replace(column, missing=True) for column in declared if column and column.type is float)
+    checked = check(table.reset_index(drop=True), Table("the table", numbers))
+    columns = [column or _of(name, table[name]) for name, column in zip(names, declared, strict=True)]
+    rows = records(checked) or checked  # without rows, the names of the columns
+    texts = {}
+    for name in formats:
+        choose(name, list(FORMATS), "format")
+        if name == "html" and {"ours", "published"} <= set(names):
+            columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
+        text = rendering.render(rows, columns, FORMATS[name], caption=caption or "", least=LEAST, most=WIDE)
+        page = _PAGE.format(title=escape(caption or "Table"), table=text)
+        texts[name] = {"html": page, "csv": text}.get(name, f"{text}\n")
+    return texts
+
+
+def _of(name: str, cells: pd.Series[Any]) -> Column:
+    """Declare a column that no table declares by its cells, which are shown as they are."""
+    is_number = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
+    return Column(name, float if is_number else object, "")
 
 
 def _declared(names: Sequence[str], known: Sequence[Table]) -> list[Column | None]:
