@@ -277,6 +277,19 @@ def test_a_figure_or_table_alone_plans_what_it_needs(tmp_path, target, expected)
     assert jobs == expected | {"total": 2}
 
 
+@pytest.mark.slow
+def test_a_changed_setting_is_seen_by_jobs_that_run_together(tmp_path):
+    quick = ("--configfile", "config/quick.yaml", "--config")
+    with Planner(clone(tmp_path)) as planner:
+        planner.pretend(*quick, "retries=2")
+        for changed, expected in (
+            ("resampling={n_resamples: 5000}", {"compare_together", "analyse"}),
+            ("thresholds={min_pairs: 3}", {"analyse"}),
+            ("figure_formats=[svg, pdf]", {"show"}),
+        ):
+            assert planner.plan(*quick, changed)[1] == expected
+
+
 def test_one_process_runs_several_commands_until_one_fails(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "segments.txt").write_text("a\tb\n", encoding="utf-8")

@@ -37,18 +37,19 @@ def profile(name):
 
 
 @pytest.mark.parametrize(
-    ("together", "analysis"), [("true", "analyse"), pytest.param("false", "check", marks=pytest.mark.slow)]
+    ("together", "rules"),
+    [("true", ["analyse", "show"]), pytest.param("false", ["check", "findings", "site"], marks=pytest.mark.slow)],
 )
-def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(project, together, analysis):
+def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(project, together, rules):
     (project / "Listed").write_text(LISTED, encoding="utf-8")
     # Comparisons that are cut into parts have rules of their own.
     settings = f"--config together={together} --snakefile Listed --configfile config/quick.yaml"
     settings += " --set-scatter resamples=3 -- all"
     found = planned(project, "slurm", *settings.split())
-    assert found[analysis] == found["findings"] == found["site"] == 1
+    assert [found[rule] for rule in rules] == [1] * len(rules)
     assert found["compare_part"] + 2 * found["resize_part"] == 3 * found["merge"] > 0
     groups = json.loads((project / "groups.json").read_text(encoding="utf-8"))
-    assert {"compare", "compare_part", "merge", "train", "count", analysis} < set(groups)
+    assert {"compare", "compare_part", "merge", "train", "count", *rules} < set(groups)
     assert [name for name, group in groups.items() if group is None] == []
     for name in PROFILES:
         assert {entry.partition("=")[0] for entry in profile(name)["group-components"]} <= set(groups.values())
@@ -70,10 +71,10 @@ def planned(project, name, *options):
 @pytest.mark.parametrize(("name", "config"), [*zip(PROFILES, ("config", "quick"), strict=True)])
 def test_a_study_is_planned(project, name, config):
     found = planned(project, name, "--configfile", f"config/{config}.yaml")
-    together = yaml.safe_load((ROOT / f"config/{config}.yaml").read_text(encoding="utf-8")).get("together", False)
-    analyses = {"analyse"} if together else {"calibrate", "check", "approximate", "race", "thresholds"}
-    assert {"compare", "resize", "plot", "tabulate"} < set(found)
-    for rule in (*analyses, "findings", "site"):
+    if yaml.safe_load((ROOT / f"config/{config}.yaml").read_text(encoding="utf-8")).get("together", False):
+        assert found == {"compare_together": 1, "analyse": 1, "show": 1, "all": 1, "total": 4}
+        return
+    for rule in ("calibrate", "check", "approximate", "race", "thresholds", "plot", "tabulate", "findings", "site"):
         assert found[rule] == 1
     assert "extract" not in found
     assert found["compare"] + found["resize"] > 5

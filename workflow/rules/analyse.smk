@@ -34,18 +34,16 @@ for name, record in analysis.every().items():
             + " >{log:q} 2>&1"
 
 
-def page_of(table):
-    """Show a table in the report."""
-    return report(
+# The tables for readers.
+TABULATED = [
+    in_report(
         f"results/tables/{table}.html",
-        caption=CAPTIONS / f"tables/{table}.rst",
-        category="Tables",
+        f"tables/{table}.rst",
+        "Tables",
         labels={"table": table},
     )
-
-
-# The tables for readers.
-TABULATED = [*map(page_of, TABLES)] + collect(
+    for table in TABLES
+] + collect(
     "results/tables/{table}{suffix}",
     table=TABLES,
     suffix=[suffix for suffix in READABLE if suffix != ".html"],

@@ -1,5 +1,6 @@
 """Definitions for all rules: the checked config and sheets, names for wildcards, the library."""
 
+import gc
 import math
 import os
 import re
@@ -27,7 +28,10 @@ from pairsig.core import definitions
 from pairsig.io.errors import InputError
 from study.analysis.record import SECTIONS
 from study.sheets import code, embedded
-from study.sheets.jobs import READABLE, Jobs, captions, first_page
+from study.sheets.jobs import READABLE, Jobs, captions, chained, first_page
+
+# The garbage collector need not look at Snakemake and the library again and again, which takes a fifth of the time of a plan.
+gc.freeze()
 
 embedded.STATISTICS = Path(os.path.relpath(HOME / "resources" / "statistics"))
 try:
@@ -63,6 +67,19 @@ def grown(amount, attempts=math.inf):
     return lambda wildcards, attempt: min(attempt, attempts) * (
         amount(wildcards) if callable(amount) else amount
     )
+
+
+def in_report(path, caption, category, **entry):
+    """Show a file in the report."""
+    return report(path, caption=CAPTIONS / caption, category=category, **entry)
+
+
+def instead_of(names, name):
+    """Prefer a rule to those whose work it does, and list the files that these read and none of them makes."""
+    workflow.ruleorder(name, *names)
+    replaced = [getattr(rules, one) for one in names]
+    made = {str(path) for rule in replaced for path in rule.output}
+    return sorted({str(path) for rule in replaced for path in rule.input} - made)
 
 
 def one_of(names):

@@ -13,21 +13,25 @@ DATASET_FIGURES = [
 # Formats for papers and slides; the pages and the report show SVG.
 OTHERS = [suffix for suffix in config["figure_formats"] if suffix != "svg"]
 
-
-def svg_of(figure, *dataset_and_test):
-    """Show a figure in the report."""
-    return report(
-        jobs.picture(figure, *dataset_and_test),
-        caption=CAPTIONS / f"figures/{figure.name}.rst",
-        category=SECTIONS[figure.section],
-        subcategory=figure.name if dataset_and_test else None,
-        labels=dict(zip(("dataset", "test"), dataset_and_test))
-        or {"figure": figure.name},
+PICTURES = [
+    in_report(
+        jobs.picture(figure),
+        f"figures/{figure.name}.rst",
+        SECTIONS[figure.section],
+        labels={"figure": figure.name},
     )
-
-
-PICTURES = [*map(svg_of, STUDY_FIGURES)]
-DATASET_PICTURES = [svg_of(*one) for one in DATASET_FIGURES]
+    for figure in STUDY_FIGURES
+] + [jobs.picture(figure, suffix=suffix) for figure in STUDY_FIGURES for suffix in OTHERS]
+DATASET_PICTURES = [
+    in_report(
+        jobs.picture(figure, dataset, test),
+        f"figures/{figure.name}.rst",
+        SECTIONS[figure.section],
+        subcategory=figure.name,
+        labels={"dataset": dataset, "test": test},
+    )
+    for figure, dataset, test in DATASET_FIGURES
+] + [jobs.picture(*one, suffix) for one in DATASET_FIGURES for suffix in OTHERS]
 
 
 rule plot:
@@ -36,10 +40,7 @@ rule plot:
         tables=sum(map(jobs.tables, STUDY_FIGURES), []),
         library=library("plot"),
     output:
-        svg=PICTURES,
-        others=[
-            jobs.picture(x, suffix=suffix) for x in STUDY_FIGURES for suffix in OTHERS
-        ],
+        PICTURES,
     log:
         "results/logs/plot.log",
     benchmark:
@@ -67,12 +68,7 @@ if DATASET_FIGURES:
             tables=sorted(set(sum((jobs.tables(*one) for one in DATASET_FIGURES), []))),
             library=library("plot"),
         output:
-            svg=DATASET_PICTURES,
-            others=[
-                jobs.picture(*one, suffix)
-                for one in DATASET_FIGURES
-                for suffix in OTHERS
-            ],
+            DATASET_PICTURES,
         log:
             "results/logs/plot_datasets.log",
         benchmark:

@@ -6,35 +6,6 @@ name has a job of its own, see `alone.smk`.
 
 TOGETHER = config["together"] and not ASKED_FOR and not jobs.own
 
-
-def in_one(name, stages):
-    """Prefer a rule to those whose work it does, and list the files that these read and none of them makes."""
-    workflow.ruleorder(name, *stages)
-    stages = [getattr(rules, stage) for stage in stages]
-    made = {str(path) for stage in stages for path in stage.output}
-    return sorted({str(path) for stage in stages for path in stage.input} - made)
-
-
-def chained(commands):
-    """Build the words that run several commands in one process."""
-    return [*chain.from_iterable(["--then", *words] for words in commands)][1:]
-
-
-def compared(dataset, test):
-    """Build the whole command that compares all systems of a dataset."""
-    comparisons, test_sets = (
-        f"results/{folder}/{dataset}.{test}.parquet"
-        for folder in ("comparisons", "test_sets")
-    )
-    resized = dataset in RESIZED
-    files = (
-        ["--whole", comparisons, "--output", test_sets]
-        if resized
-        else ["--output", comparisons]
-    )
-    return [*jobs.compared(dataset, test), "--threads=2", *files]
-
-
 # Comparisons that are cut into parts stay apart.
 if TOGETHER and len(scatter.resamples("{scatteritem}")) == 1:
 
@@ -62,7 +33,11 @@ if TOGETHER and len(scatter.resamples("{scatteritem}")) == 1:
             mem_mb=grown(2000),
             runtime=grown(60),
         params:
-            words=chained(compared(name, test) for name in SELECTED for test in TESTS),
+            words=chained(
+                jobs.compared_whole(name, test, threads=2)
+                for name in SELECTED
+                for test in TESTS
+            ),
         shell:
             r"""
             python -m study {params.words:q} >{log:q} 2>&1
@@ -77,7 +52,7 @@ if TOGETHER:
     rule analyse:
         """Run all analyses. One of them measures time, so the job reserves all cores."""
         input:
-            in_one("analyse", ANALYSES),
+            instead_of(ANALYSES, "analyse"),
         output:
             [output.file for output in analysis.outputs().values()],
         log:
@@ -103,21 +78,16 @@ if TOGETHER:
             python -m study {params.words:q} >{log:q} 2>&1
             """
 
-    SHOWN_BY = ["plot", "tabulate", "findings", "site"]
-    SHOWN_BY[1:1] = ["plot_datasets"] if DATASET_FIGURES else []
+    SHOWN_BY = ["plot", *["plot_datasets"] * bool(DATASET_FIGURES)]
+    SHOWN_BY += ["tabulate", "findings", "site"]
 
     rule show:
         """Plot the figures, and write the tables for readers, the findings and the pages."""
         input:
-            in_one("show", SHOWN_BY),
+            instead_of(SHOWN_BY, "show"),
         output:
             PICTURES,
             DATASET_PICTURES,
-            [
-                jobs.picture(*figure, suffix)
-                for figure in [*((one,) for one in STUDY_FIGURES), *DATASET_FIGURES]
-                for suffix in OTHERS
-            ],
             TABULATED,
             "results/findings.md",
             directory("results/site"),

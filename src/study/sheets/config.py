@@ -217,7 +217,8 @@ class Config(Block):
         "1", 1, ge=0, le=100,
     )  # fmt: skip
     together: Annotated[bool, BeforeValidator(_truth)] = key(
-        "true or false, whether the analyses run in one job, which saves time if each takes seconds",
+        "true or false, whether all comparisons run in one job, all analyses in another, and figures and pages in a "
+        "third, which saves time if each takes seconds",
         "true", False,
     )  # fmt: skip
     data_dir: FilePath = key(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
@@ -107,6 +107,12 @@ class Jobs:
             words.append(f"--whole-n-resamples={self.n_resamples(dataset)}")
         return [*words, f"--n-resamples={self.n_resamples(dataset, resized=bool(row.test_sets))}"]
 
+    def compared_whole(self, dataset: str, test: str, threads: int) -> list[str]:
+        """Build the whole command."""
+        whole, others = (f"results/{folder}/{dataset}.{test}.parquet" for folder in ("comparisons", "test_sets"))
+        made = ["--whole", whole, "--output", others] if self.study.datasets[dataset].test_sets else ["--output", whole]
+        return [*self.compared(dataset, test), f"--threads={threads}", *made]
+
     def words(self, record: Analysis) -> list[str]:
         """Build the arguments of the command of an analysis, but for the number of threads, which its rule knows."""
         files, arguments = self.inputs(record), []
@@ -181,6 +187,11 @@ class Jobs:
         names = [f"results/tables/{table}" for table in tables]
         files = [name + suffix for name in names for suffix in READABLE]
         return ["tabulate", *(f"{name}.tsv" for name in names), "--output", *files]
+
+
+def chained(commands: Iterable[Sequence[str]]) -> list[str]:
+    """Join commands that run one after another in one process."""
+    return [*chain.from_iterable(["--then", *words] for words in commands)][1:]
 
 
 def captions(folder: Path) -> None:

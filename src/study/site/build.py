@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from jinja2 import Environment
 
 from pairsig.io.errors import InputError
 from pairsig.io.rendering import count
+from pairsig.io.tables import replacing
 from pairsig.metrics.names import metric_name
 from study import analysis
 from study.analysis.pairs import MIN_PAIRS, WINDOW
@@ -96,7 +98,7 @@ def build(run: Run, folder: Path) -> None:
         (folder / name).mkdir()
     for asset in ASSETS.iterdir():
         shutil.copyfile(asset, folder / asset.name)
-    (folder / "vega.js").write_text(_vega(), encoding="utf-8")
+    (folder / "vega.js").write_bytes(_vega())
     figures = _copied(run.figures, folder / "figures")
     names = sorted(run.tables)
     for name, table in run.tables.items():
@@ -207,15 +209,21 @@ def _by_section(figures: Mapping[str, Figure]) -> list[tuple[str, list[Figure]]]
 
 
 @cache
-def _vega() -> str:
-    """Bundle Vega, Vega-Lite and Vega-Embed in one script."""
+def _vega() -> bytes:
+    """Bundle Vega, Vega-Lite and Vega-Embed in one script, which is kept beside the compiled code: it takes seconds."""
     try:
         import vl_convert
     except ModuleNotFoundError:
         raise InputError(
             "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
         ) from None
-    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub lacks a default
+    kept = Path(__file__).parent / "__pycache__" / f"vega-{vl_convert.__version__}.js"
+    if kept.exists():
+        return kept.read_bytes()
+    bundle = str(vl_convert.javascript_bundle()).encode()  # type: ignore[call-arg]  # the stub lacks a default
+    with suppress(OSError), replacing(kept) as temporary:  # the code may be read-only
+        temporary.write_bytes(bundle)
+    return bundle
 
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
