@@ -50,12 +50,12 @@ rule all:
             dataset=SELECTED,
             test=TESTS,
         ),
-        [jobs.picture(*one) for one in DATASET_FIGURES],
+        map(str, DATASET_PICTURES),
         collect("results/pages/{dataset}.html", dataset=SELECTED)
         if jobs.own
         else [
             *collect("results/tables/{table}.html", table=TABLES),
-            *[jobs.picture(figure) for figure in STUDY_FIGURES],
+            *map(str, PICTURES),
             "results/findings.md",
             "results/site",
         ],

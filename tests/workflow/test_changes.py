@@ -279,15 +279,16 @@ def test_a_figure_or_table_alone_plans_what_it_needs(tmp_path, target, expected)
 
 @pytest.mark.slow
 def test_a_changed_setting_is_seen_by_jobs_that_run_together(tmp_path):
-    quick = ("--configfile", "config/quick.yaml", "--config")
+    quick = ("--configfile", "config/quick.yaml")
     with Planner(clone(tmp_path)) as planner:
-        planner.pretend(*quick, "retries=2")
+        planner.pretend(*quick)
         for changed, expected in (
-            ("resampling={n_resamples: 5000}", {"compare_together", "analyse"}),
-            ("thresholds={min_pairs: 3}", {"analyse"}),
-            ("figure_formats=[svg, pdf]", {"show"}),
+            ("resampling: {n_resamples_resized: 5000}", {"compare_together"}),
+            ("thresholds: {min_pairs: 3}", {"analyse"}),
+            ("figure_formats: [svg, pdf]", {"show"}),
         ):
-            assert planner.plan(*quick, changed)[1] == expected
+            (tmp_path / "changed.yaml").write_text(changed, encoding="utf-8")
+            assert planner.plan(*quick, "changed.yaml")[1] == expected
 
 
 def test_one_process_runs_several_commands_until_one_fails(tmp_path, monkeypatch, capsys):
