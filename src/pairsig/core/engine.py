@@ -231,6 +231,12 @@ class Scorer:
                 gains[row] = factor * (top / bottom)
         return gains
 
+    def better_first(self) -> tuple[NDArray[np.intp], Floats]:
+        """Positions of all pairs of systems (pairs × 2), the better one first, and their gains, which are >= 0."""
+        pairs = np.column_stack(np.triu_indices(len(self.counts), k=1))
+        gains = self.gains(pairs)
+        return np.where(gains[:, None] < 0, pairs[:, ::-1], pairs), np.abs(gains)
+
     def exceedances(
         self,
         pairs: NDArray[np.intp],
