@@ -327,7 +327,7 @@ class _Moving(NamedTuple):
     @property
     def weights(self) -> NDArray[np.float64]:
         """The weights of the units, w, with Σw = 1."""
-        return self.rows[-1] / self.rows[-1].sum()
+        return np.asarray(self.rows[-1] / self.rows[-1].sum())
 
     @classmethod
     def of(cls, scorer: engine.Scorer) -> _Moving:

@@ -425,7 +425,7 @@ def _of_items(
     discordant = min(1.0, max(variance / passed**2 + share**2, share))
     if design.claim != "difference":
         margin = float(design.margin or 0) / passed
-        return pass_fail.Margin(discordant, share, design.alpha, margin, both=design.claim == "equivalence")
+        return pass_fail.Margin(discordant, share, design.alpha, margin, equivalence=design.claim == "equivalence")
     if design.test.draw != "swap":
         return None
     return pass_fail.Difference(discordant, share, design.alpha, sides=2 if design.test.two_sided else 1)
