@@ -7,7 +7,6 @@ could be read in more than one way is a `Question`, whose answers have been trie
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -931,16 +930,26 @@ def _odd(values: NDArray[Any]) -> list[float]:
 
 def _is_total(values: NDArray[Any]) -> int:
     """Whether the last number is the sum or the mean of the others: 0 if not, 2 if so, 1 if that says little."""
-    others, last = values[:-1], float(values[-1])
-    others = others[~np.isnan(others)].astype(np.float64)
-    if not len(others) or math.isnan(last):
+    others = values[:-1][~_is_missing(values[:-1])].astype(np.float64)
+    if not len(others) or np.isnan(values[-1]):
         return 0
-    total, mean = float(others.sum()), float(others.mean())
-    near = [math.isclose(last, value, rel_tol=1e-9, abs_tol=_EPSILON) for value in (total, mean, 100 * mean)]
-    near += [not last.is_integer() and any(round(factor * mean, n) == last for n in range(1, 7)) for factor in (1, 100)]
-    if not any(near):
+    is_sum, is_mean = _are_near(values[-1:], others.sum(keepdims=True), others.mean(keepdims=True))
+    if not (is_sum or is_mean):
         return 0
-    return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not near[0]) else 1
+    return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not is_sum) else 1
+
+
+def _are_near(numbers: NDArray[Any], sums: NDArray[Any], means: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Whether numbers are sums, and whether they are means, as shares or percentages, perhaps of 1 to 6 digits."""
+    is_sum, is_mean = np.isclose(numbers, [sums, means], rtol=1e-9, atol=_EPSILON)
+    for exact in (means, 100 * means):
+        is_mean |= np.isclose(numbers, exact, rtol=1e-9, atol=_EPSILON)
+        errors = np.abs(numbers - exact)
+        rows = np.flatnonzero((numbers != np.rint(numbers)) & (errors < 0.1))
+        for digits in range(1, 7):
+            is_rounded = np.round(numbers[rows], digits) == numbers[rows]
+            is_mean[rows] |= is_rounded & (errors[rows] <= 0.5 * 10.0**-digits + _EPSILON)
+    return is_sum, is_mean
 
 
 def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
@@ -951,13 +960,8 @@ def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
     rows = np.arange(FEW - 1, len(of_systems[0]))
     for values in of_systems:
         sums = np.cumsum(np.nan_to_num(values.astype(np.float64)))[rows - 1]
-        means, here = sums / np.maximum(np.cumsum(~_is_missing(values))[rows - 1], 1), values[rows]
-        is_near = np.isclose(here, sums, rtol=1e-9, atol=_EPSILON)
-        for exact in (means, 100 * means):
-            is_near |= np.isclose(here, exact, rtol=1e-9, atol=_EPSILON)
-            rounded = np.flatnonzero((here != np.rint(here)) & (np.abs(here - exact) < 0.1))
-            is_near[rounded] |= np.any([np.round(exact[rounded], n) == here[rounded] for n in range(1, 7)], axis=0)
-        rows = rows[is_near]
+        means = sums / np.maximum(np.cumsum(~_is_missing(values))[rows - 1], 1)
+        rows = rows[np.logical_or(*_are_near(values[rows], sums, means))]
     is_alone = np.full(len(rows), len(of_systems) > 1)
     for values in of_systems if len(rows) else ():
         numbers, times = np.unique(values, return_counts=True)
