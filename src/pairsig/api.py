@@ -264,8 +264,8 @@ def _signed(table: pd.DataFrame) -> pd.DataFrame:
     return methods.signed(table).rename(columns=names)
 
 
-def _pair(metric: Metric, counts: NDArray[Any], both: list[int], documents: NDArray[np.str_] | None) -> Pair:
-    return Pair(metric, counts[both], documents)
+def _pair(metric: Metric, counts: NDArray[Any], places: list[int], documents: NDArray[np.str_] | None) -> Pair:
+    return Pair(metric, counts[places], documents)
 
 
 def _interval(
@@ -450,9 +450,9 @@ def _pairs(
     if baseline is not None:
         rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
         turned = (rows["system_a"] == baseline).to_numpy()
-    for what in ("system", "score"):
-        first, second = rows[f"{what}_a"], rows[f"{what}_b"]
-        rows = rows.assign(**{f"{what}_a": first.where(~turned, second), f"{what}_b": second.where(~turned, first)})
+    for column in ("system", "score"):
+        first, second = rows[f"{column}_a"], rows[f"{column}_b"]
+        rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
     if directed:
         rows = _one_sided(rows, metric, counts, place, documents, alternative, resampling)

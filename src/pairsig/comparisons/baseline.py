@@ -292,9 +292,9 @@ def _elsewhere(pair: Pair, family: str) -> list[str]:
     """Sentences on the next test set of a family, if one is named and the systems differ."""
     if not family:
         return []
-    both = np.array([[0, 1]])
+    positions = np.array([[0, 1]])
     by_unit, by_segment = (
-        float(errors_and_correlations(counts, pair.metric, both)[0][0]) for counts in (pair.units, pair.segments)
+        float(errors_and_correlations(counts, pair.metric, positions)[0][0]) for counts in (pair.units, pair.segments)
     )
     if by_segment == 0:
         return []
@@ -504,19 +504,19 @@ def adjust(rows: list[Row]) -> list[Row]:
 
 def _families(rows: Sequence[Row]) -> list[list[int]]:
     """The positions of the rows of each family."""
-    own = [(row["test"], row["method"], row["alternative"]) for row in rows]
-    drawn = [key if key[0] == "margin" else (find(*key).drawn.name, *key[1:]) for key in own]
+    keys = [(row["test"], row["method"], row["alternative"]) for row in rows]
+    drawn = [key if key[0] == "margin" else (find(*key).drawn.name, *key[1:]) for key in keys]
     of_pair = ("metric", "system_a", "system_b", "n_segments", "score_a", "score_b")
     pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
-    both = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
-    found: dict[Hashable, list[int]] = {}
-    for place, key in enumerate(own if both else drawn):
-        found.setdefault(key, []).append(place)
-    return list(found.values())
+    with_both_tests = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
+    families: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys if with_both_tests else drawn):
+        families.setdefault(key, []).append(place)
+    return list(families.values())
 
 
 def _adjusted(rows: Sequence[Row], column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> list[float]:
-    found = np.empty(len(rows))
+    adjusted = np.empty(len(rows))
     for family in _families(rows):
-        found[family] = method(np.array([rows[place][column] for place in family]))
-    return found.tolist()
+        adjusted[family] = method(np.array([rows[place][column] for place in family]))
+    return adjusted.tolist()
