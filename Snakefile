@@ -51,7 +51,7 @@ rule all:
         ),
         [jobs.picture(*one) for one in DATASET_FIGURES],
         collect("results/pages/{dataset}.html", dataset=SELECTED)
-        if jobs.own
+        if jobs.own_data
         else [
             *collect("results/tables/{table}.html", table=TABLES),
             *[jobs.picture(figure) for figure in STUDY_FIGURES],

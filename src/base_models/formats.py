@@ -48,7 +48,7 @@ def read_sentences(path: Path) -> list[Sentence]:
 def write_sentences(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences in CoNLL-U."""
     lines = (["\t".join(word) for word in sentence] for sentence in sentences)
-    write_text("".join("\n".join(one) + "\n\n" for one in lines), path)
+    write_text("".join("\n".join(lines_of_sentence) + "\n\n" for lines_of_sentence in lines), path)
 
 
 def with_arcs(sentence: Sentence, arcs: Sequence[Arc]) -> Sentence:

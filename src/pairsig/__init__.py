@@ -89,8 +89,8 @@ def metric_names() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pairsig' has no attribute {name!r}")
-    own = name.removesuffix("_statistics")  # `read_statistics` is `core.statistics.read`
-    value = getattr(import_module(f"pairsig.{_HOMES[name]}"), own)
+    name_in_module = name.removesuffix("_statistics")  # `read_statistics` is `core.statistics.read`
+    value = getattr(import_module(f"pairsig.{_HOMES[name]}"), name_in_module)
     globals()[name] = value
     return value
 

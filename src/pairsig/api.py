@@ -445,9 +445,9 @@ def _pairs(
     if baseline is not None:
         rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
         turned = (rows["system_a"] == baseline).to_numpy()
-    for what in ("system", "score"):
-        first, second = rows[f"{what}_a"], rows[f"{what}_b"]
-        rows = rows.assign(**{f"{what}_a": first.where(~turned, second), f"{what}_b": second.where(~turned, first)})
+    for column in ("system", "score"):
+        first, second = rows[f"{column}_a"], rows[f"{column}_b"]
+        rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
     if directed:
         rows = _one_sided(rows, statistics, metric, unit, alternative, resampling)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)

@@ -847,14 +847,14 @@ def _collect(arguments: argparse.Namespace) -> None:
         console.warn(f"dataset {arguments.dataset}: system {omission.system} is left out: {omission}")
     parts = [statistics.read(path) for path in arguments.counts if path not in omissions]
     if arguments.onto:
-        given = {system for part in parts for system in part.systems} | {
+        systems_counted = {system for part in parts for system in part.systems} | {
             omission.system for omission in omissions.values()
         }
         onto = statistics.read(arguments.onto)
         staying = [
             system
             for system, group in zip(onto.systems, onto.groups, strict=True)
-            if group in arguments.keep and system not in given
+            if group in arguments.keep and system not in systems_counted
         ]
         parts[:0] = [onto.select(systems=staying)] * bool(staying)
     if not parts:
@@ -916,11 +916,11 @@ def _transfer(arguments: argparse.Namespace) -> None:
     from pairsig.comparisons import pair_tables
     from pairsig.planning import heterogeneity
 
-    given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
+    comparisons = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
     predictions = heterogeneity.transfers(
-        given, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
+        comparisons, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
     )
-    limits = heterogeneity.notes(predictions, int(given["n_segments"].min()))
+    limits = heterogeneity.notes(predictions, int(comparisons["n_segments"].min()))
     if arguments.output is not None:
         console.note(*limits)
     _show(arguments, predictions, lambda form: heterogeneity.render(predictions, limits, form))

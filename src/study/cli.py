@@ -603,7 +603,7 @@ def _page(arguments: argparse.Namespace) -> None:
     """Write a web page about the systems of one dataset: ranks, significant differences, all pairs."""
     from pairsig.comparisons.ranking import rank
     from pairsig.io import tables
-    from study.site import own
+    from study.site import own_data
 
     ranking = rank(
         read_statistics(arguments.statistics),
@@ -613,7 +613,7 @@ def _page(arguments: argparse.Namespace) -> None:
         unit=arguments.unit,
         threads=arguments.threads,
     )
-    tables.write_text(own.page(ranking), arguments.output)
+    tables.write_text(own_data.page(ranking), arguments.output)
 
 
 def _findings(arguments: argparse.Namespace) -> None:

@@ -323,7 +323,7 @@ def _given(margin: Amount | Sequence[Amount] | Mapping[str, Amount]) -> list[str
     return [str(margin)] if isinstance(margin, float | int | str) else [str(value) for value in margin]
 
 
-def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def _margins(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The margin of each score: that for its name, else for its task, else for its metric, else for all scores."""
     keys = {}
     for name in names:
@@ -333,7 +333,7 @@ def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         keys[name] = [name, *tasks, *("/".join(words[cut:]) for cut in cuts), ""]
     known = list(dict.fromkeys(filter(None, chain.from_iterable(keys.values()))))
     by_key: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         key, _, value = text.rpartition("=")
         if key and key.casefold() not in map(str.casefold, known):
             raise InputError(f"found a margin for {quoted(key)}, expected one of {listed(known)}{near(key, known)}")

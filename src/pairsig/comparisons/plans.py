@@ -58,8 +58,8 @@ class Plan(TableResult):
         for row in self._rows.to_dict("records"):
             size = "gain" if row["claim"] == "difference" else "margin"
             name, asked = ("n", "n_segments") if row["question"] == "segments" else (row["question"],) * 2
-            given = f"{row[size]:g} points" if name == "n" else f"{row['n_segments']:,} segments"
-            shown.append((f"{row['claim']}, {given}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
+            fixed = f"{row[size]:g} points" if name == "n" else f"{row['n_segments']:,} segments"
+            shown.append((f"{row['claim']}, {fixed}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
         label = f"{listed(dict.fromkeys(self._rows['question']))}, {self._rows['metric'].iloc[0]}"
         return pictures.intervals(shown, label)
 
@@ -205,8 +205,8 @@ def _assumed(
             name, score=score, length=length, correlation=correlation, overlap=overlap, design_effect=design_effect
         )
     if overlap is not None or length is not None:
-        found = "outputs" if length is None else f"--length {length:g}"
-        raise InputError(f"found {found}, but planning for {OUTCOMES} only takes --score and --correlation")
+        useless = "outputs" if length is None else f"--length {length:g}"
+        raise InputError(f"found {useless}, but planning for {OUTCOMES} only takes --score and --correlation")
     return name, sample_size.from_outcomes(score=score, correlation=correlation, design_effect=design_effect)
 
 

@@ -231,6 +231,12 @@ class Scorer:
                 gains[row] = factor * (top / bottom)
         return gains
 
+    def better_first(self) -> tuple[NDArray[np.intp], Floats]:
+        """Positions of all pairs of systems (pairs × 2), the better one first, and their gains, which are >= 0."""
+        pairs = np.column_stack(np.triu_indices(len(self.counts), k=1))
+        gains = self.gains(pairs)
+        return np.where(gains[:, None] < 0, pairs[:, ::-1], pairs), np.abs(gains)
+
     def exceedances(
         self,
         pairs: NDArray[np.intp],
@@ -866,16 +872,16 @@ def check_time(n_resamples: int, n_units: int, n_columns: int, threads: int | No
         warnings.warn(message, LongRun, stacklevel=2)
 
 
-def check_whole(what: str, number: object, least: int, most: int) -> None:
+def check_whole(noun: str, number: object, least: int, most: int) -> None:
     """Raise `InputError` for anything but a whole number from `least` to `most`."""
     try:
         value = operator.index(number)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"the {what} is {number!r}, expected a whole number") from None
+        raise InputError(f"the {noun} is {number!r}, expected a whole number") from None
     if not least <= value <= most:
         description = value if abs(value) < 10**40 else "beyond 10⁴⁰"
         expected = f"at most {most:,}" if value > most else f"at least {least}" if least else "0 or more"
-        raise InputError(f"the {what} is {description}, expected {expected}")
+        raise InputError(f"the {noun} is {description}, expected {expected}")
 
 
 def _scale(metric: Metric, counts: NDArray[Any]) -> float:

@@ -142,7 +142,7 @@ def encodable(name: str) -> str:
     return name if name.isascii() else name.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-def printable(names: Iterable[str], what: str, source: str = "") -> None:
+def printable(names: Iterable[str], noun: str, source: str = "") -> None:
     """Refuse names that would break a row, a sentence or a terminal when they are printed.
 
     These are names with control characters (a line end, a tab, an escape sequence), with characters that reverse the
@@ -153,7 +153,7 @@ def printable(names: Iterable[str], what: str, source: str = "") -> None:
     for name in names:
         if BREAKS.search(name):
             raise InputError(
-                f"{where}found the {what} {quoted(name)}, expected a name without control characters and bytes that "
+                f"{where}found the {noun} {quoted(name)}, expected a name without control characters and bytes that "
                 "are not UTF-8: rename it"
             )
 

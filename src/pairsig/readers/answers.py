@@ -121,9 +121,9 @@ def of_scores(table: Reading, names: Sequence[str], ratios: Sequence[tuple[str, 
 
 def _with_score(resolution: Answer, names: Sequence[str]) -> list[Answer]:
     """Roles of columns, with each of the scores that are left if there are several."""
-    used = {name for given in resolution.values() for name in columns_in(str(given))}
-    rest = [name for name in names if name not in used]
-    return [resolution] if len(rest) == 1 else [{**resolution, "score": joined([name])} for name in rest[:FEW]]
+    used = {name for names_of_role in resolution.values() for name in columns_in(str(names_of_role))}
+    unused = [name for name in names if name not in used]
+    return [resolution] if len(unused) == 1 else [{**resolution, "score": joined([name])} for name in unused[:FEW]]
 
 
 def of_answers(table: Reading, among: Sequence[str] = (), gold: str = "") -> list[Answer]:

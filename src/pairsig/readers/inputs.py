@@ -179,7 +179,7 @@ def read(
         paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
         return _only(
             read_files(
-                [list(map(str, one)) if isinstance(one, list | tuple) else str(one) for one in paths],
+                [list(map(str, path)) if isinstance(path, list | tuple) else str(path) for path in paths],
                 reader,
                 roles=roles,
                 references=_several(reference),
@@ -205,11 +205,11 @@ def read(
     return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
 
 
-def _labels(given: Any) -> Any:
+def _labels(names: Any) -> Any:
     """Names of columns, words or numbers as text, since a column may be called 0; None if there are none."""
-    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
-        return None if given is None or given == "" else str(given)
-    return [str(name) for name in given] or None
+    if names is None or isinstance(names, str) or not isinstance(names, Iterable):
+        return None if names is None or names == "" else str(names)
+    return [str(name) for name in names] or None
 
 
 def _several(value: Any) -> tuple[Any, ...]:
@@ -223,7 +223,7 @@ def _are_paths(data: Any) -> bool:
         data = list(data.values())
     if isinstance(data, list | tuple):
         return bool(data) and all(
-            isinstance(one, str | Path) or (_are_paths(one) and type(one) is list) for one in data
+            isinstance(item, str | Path) or (_are_paths(item) and type(item) is list) for item in data
         )
     return isinstance(data, str | Path)
 
@@ -310,9 +310,9 @@ def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
     raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
 
 
-def of_outcomes(both: int, only_a: int, only_b: int, neither: int) -> Statistics:
+def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Statistics:
     """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
-    table = [both, only_a, only_b, neither]
+    table = [both_right, only_a, only_b, neither]
     if min(table) < 0 or not 0 < sum(table) <= MAX_LINES:
         raise InputError(
             f"found the counts {listed(map(str, table))}, expected numbers of items, 0 or more, and at least one item "
@@ -385,7 +385,7 @@ def read_files(
     groups = [[group] if isinstance(group, str) else list(group) for group in paths]
     gold = {Path(path).resolve() for path in references}
     left_out = [path for group in groups for path in group if Path(path).resolve() in gold]
-    groups = [kept for group in groups if (kept := [path for path in group if path not in left_out])]
+    groups = [others for group in groups if (others := [path for path in group if path not in left_out])]
     if left_out and len(groups) < 2:
         raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
     methods, runs = _called(groups)
@@ -504,8 +504,8 @@ def _extracted(files: _Files, reader: str) -> list[Statistics]:
     metrics = [registry.metric(name) for name in files.metrics or [readers.reader_of_outputs(reader).metric]]
     once([metric.name for metric in metrics], "metric")
     functions = [extraction.functions(metric, reader)[1:] for metric in metrics]
-    what = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
-    options = sort_options(files.options, what, *chain.from_iterable(functions))
+    chosen = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
+    options = sort_options(files.options, chosen, *chain.from_iterable(functions))
     gold = extraction.References(
         paths=files.references, reader=reader, options=options[0], **files.labels, **files.texts
     )
@@ -627,7 +627,11 @@ def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) 
     methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
-            others = [name for name, other in settings_of if other == method and name != part.system and len(files) > 1]
+            others = [
+                name
+                for name, known_method in settings_of
+                if known_method == method and name != part.system and len(files) > 1
+            ]
             if others:
                 raise InputError(
                     f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
@@ -666,5 +670,7 @@ def _check_chosen(parts: Sequence[SystemCounts], names: Sequence[str]) -> None:
     for name in names if by_name else ():  # if they share none, the message of `align` lists those of each
         if name not in by_name:
             # If all systems have a metric with that name, its columns differ.
-            lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
+            lacking = next(
+                (part for part in parts if name not in {of_part.name for of_part in part.metrics}), parts[-1]
+            )
             raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")

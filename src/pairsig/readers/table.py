@@ -174,24 +174,24 @@ def read(source: Any, roles: Roles | None = None, *, several: bool = False) -> t
         for answer in question.answers:
             try:
                 read(source, roles.answered(answer), several=several)
-            except Question as other:
-                if not other.answers:
-                    raise other from None
+            except Question as further:
+                if not further.answers:
+                    raise further from None
         raise
     return Reading(cells, roles, several=several).counts()
 
 
-def _split(given: Names) -> list[str]:
+def _split(names: Names) -> list[str]:
     """Names that the user wrote, as a list or with commas between them."""
-    return columns_in(given) if isinstance(given, str) else [str(name) for name in given or ()]
+    return columns_in(names) if isinstance(names, str) else [str(name) for name in names or ()]
 
 
 def _labelled(names: Sequence[str], roles: Roles) -> set[str]:
     """The columns of a text file whose cells are labels, even if all of them are numbers."""
     wanted = {name for known in STANDARD.values() for name in known}
     for role in (*_LABELS, *(["systems"] if roles.gold else [])):
-        given = getattr(roles, role)
-        wanted |= {name.lower() for name in [*_split(given), *([given] if isinstance(given, str) else [])]}
+        declared = getattr(roles, role)
+        wanted |= {name.lower() for name in [*_split(declared), *([declared] if isinstance(declared, str) else [])]}
     return {name for name in names if name.lower() in wanted}
 
 
@@ -220,17 +220,17 @@ class Reading:
 
     def _declared(self, role: str) -> list[str]:
         """The columns that the user named for a role."""
-        given = getattr(self.roles, role)
-        if given is None:
+        declared = getattr(self.roles, role)
+        if declared is None:
             return []
-        names = self._split(given)
+        names = self._split(declared)
         if len(names) > 1 and role not in ("item", "systems", "score"):
             raise InputError(f"found {listed(names)} as {role}, expected one column")
         return list(dict.fromkeys(self._column(part, role) for name in names for part in self._terms(name, role)))
 
-    def _split(self, given: Names) -> list[str]:
+    def _split(self, names: Names) -> list[str]:
         """Names of columns, of which one may have a comma."""
-        return [given] if isinstance(given, str) and given in self.columns else _split(given)
+        return [names] if isinstance(names, str) and names in self.columns else _split(names)
 
     def _terms(self, name: str, role: str) -> list[str]:
         """A column, or the two of a score that is a ratio."""
@@ -405,10 +405,12 @@ class Reading:
         codes, n_codes = self.codes(names)
         first = np.full(n_codes, -1)
         first[codes[::-1]] = np.arange(self.n_rows)[::-1]
-        both = [(self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names]
+        columns_of_labels = [
+            (self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names
+        ]
         ids = [
             [labels[code].replace("\\", "\\\\").replace("/", "\\/") for code in codes_of_items]
-            for codes_of_items, labels in both
+            for codes_of_items, labels in columns_of_labels
         ]
         return codes, list(map("/".join, zip(*ids, strict=True)))
 
@@ -569,10 +571,10 @@ class Reading:
 
     def _named_metrics(self) -> list[str | Metric]:
         """The metrics that were named, by name or as they are."""
-        given = self.roles.metric
-        if isinstance(given, str):
-            return list(_split(given))
-        return [given] if isinstance(given, Metric) else list(given or ())
+        named = self.roles.metric
+        if isinstance(named, str):
+            return list(_split(named))
+        return [named] if isinstance(named, Metric) else list(named or ())
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""
@@ -582,8 +584,10 @@ class Reading:
             if getattr(roles, first) is not None and getattr(roles, second) is not None:
                 raise InputError(f"found --{first} and --{second}, expected one of them")
         if systems and (self.several or self.columns_of["system"]):
-            other = "several files" if self.several else "--system"
-            raise InputError(f"found --systems and {other}, expected one of them: it is for one column per system")
+            other_option = "several files" if self.several else "--system"
+            raise InputError(
+                f"found --systems and {other_option}, expected one of them: it is for one column per system"
+            )
         if roles.gold is not None and not systems and not predictions:
             raise self._question(
                 f"{self.source}: found --gold without columns of predictions, expected --prediction or --systems, too",
@@ -612,8 +616,16 @@ class Reading:
     def _metric(self, name: str, below: str = "") -> Metric:
         """The mean of a column, or the ratio of the sums of two."""
         if below:
-            both, form = f"{name}/{below}", Ratio((0,), (1,), factor=1.0)
-            return Metric(both, (name, below), form, f"Σ {name} / Σ {below}", scale=None, title=both, assumed=True)
+            name_of_ratio, form = f"{name}/{below}", Ratio((0,), (1,), factor=1.0)
+            return Metric(
+                name_of_ratio,
+                (name, below),
+                form,
+                f"Σ {name} / Σ {below}",
+                scale=None,
+                title=name_of_ratio,
+                assumed=True,
+            )
         known = registry.METRICS.get(spelled(name, registry.METRICS))
         lower = not known.higher_is_better if known else name.lower() in LOWER_IS_BETTER
         return replace(average(name, higher_is_better=not lower), assumed=not known and not lower)
@@ -637,12 +649,12 @@ class Reading:
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
         codes, labels = _common([self.columns[name] for name in (gold, *names)])
-        true, given = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
-        self._check_classes(given, true, labels)
+        true, chosen = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
+        self._check_classes(chosen, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
         metrics: list[Metric] = []
         counts: dict[str, Scores] = {name: {} for name in names}
-        for metric in given:
+        for metric in chosen:
             if metric.name == _ACCURACY.name:
                 metrics.append(_ACCURACY)
                 for name in names:
@@ -661,7 +673,7 @@ class Reading:
         of_all = (_ACCURACY.name, "balanced_accuracy", "mcc")
         for metric in metrics:
             if not metric.labels and metric.name != _ACCURACY.name:
-                known = [other.name for other in registry.METRICS.values() if other.labels]
+                known = [candidate.name for candidate in registry.METRICS.values() if candidate.labels]
                 raise InputError(
                     f"found --metric {metric.name} with --gold, expected one of {', '.join([_ACCURACY.name, *known])}"
                 )
@@ -710,23 +722,23 @@ class Reading:
     def _right(self, name: str) -> NDArray[Any]:
         """1 where a column has the right answer, 0 where it has another one, NaN where it has none."""
         (gold,) = self.declared["gold"]
-        truth, given = self.columns[gold], self.columns[name]
-        if truth.kind == given.kind == "numbers":
-            equal = nearly = given.numbers[0] == truth.numbers[0]
+        truth, predicted = self.columns[gold], self.columns[name]
+        if truth.kind == predicted.kind == "numbers":
+            equal = nearly = predicted.numbers[0] == truth.numbers[0]
         else:
-            equal = _same(given.labels, truth.labels, str.strip)
-            nearly = _same(given.labels, truth.labels, lambda label: label.strip().casefold())
+            equal = _same(predicted.labels, truth.labels, str.strip)
+            nearly = _same(predicted.labels, truth.labels, lambda label: label.strip().casefold())
         if not equal.any():
             raise InputError(
                 f"{self.source}: found no cell of {named(name)} that is equal to that of {named(gold)}, expected the "
-                f"same words; the cells begin with {listed(given.first(FEW))} and {listed(truth.first(FEW))}"
+                f"same words; the cells begin with {listed(predicted.first(FEW))} and {listed(truth.first(FEW))}"
             )
         if n_nearly := int(np.count_nonzero(nearly & ~equal)):
             self.notes.append(
                 f"{self.source}: {n_nearly:,} cells of {named(name)} differ from {named(gold)} only in capitals, and "
                 "count as wrong"
             )
-        return np.where(given.labels[0] < 0, np.nan, equal)
+        return np.where(predicted.labels[0] < 0, np.nan, equal)
 
     def _numbers(self, names: Sequence[str]) -> Scores:
         """The numbers in columns of scores, after a question about what else is in them."""
@@ -768,7 +780,7 @@ class Reading:
         if self.source != FRAME and word.startswith(("{", "[")):
             raise nested(self.source, f"nested JSON in {self.cells.place} {self.cells.lines[row]}")
         if self.source != FRAME and re.fullmatch(r"[-+]?\d*,\d+", word):
-            thousands = all(re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+", other) for other in words)
+            thousands = all(re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+", text) for text in words)
             separates = "between thousands" if thousands else "before decimals"
             raise unknown(
                 self.source,
@@ -864,8 +876,11 @@ class Reading:
                     f"({listed(of_columns)}), as in a confusion matrix, {expected}"
                 )
         for pair in combinations(texts, 2) if len(names) == 1 else ():
-            both = [set(self.columns[name].labels[1]) for name in pair]
-            if both[0] == both[1] and len(both[0]) ** 2 == self.codes(pair)[1] == self.n_rows > 1:
+            labels_of_pair = [set(self.columns[name].labels[1]) for name in pair]
+            if (
+                labels_of_pair[0] == labels_of_pair[1]
+                and len(labels_of_pair[0]) ** 2 == self.codes(pair)[1] == self.n_rows > 1
+            ):
                 raise InputError(
                     f"{self.source}: found one row for each two labels of {listed(pair)}, as in a confusion matrix, "
                     f"{expected}"
@@ -987,25 +1002,27 @@ def _ends_with(column: str, label: str) -> bool:
 def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:
     """Codes of the labels in several columns, −1 where one is missing, and the labels by code, in order."""
     whole = all(column.kind == "numbers" for column in columns)
-    both = [column.distinct if whole else column.labels for column in columns]
-    texts = [[as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in both]
+    codes_and_labels = [column.distinct if whole else column.labels for column in columns]
+    texts = [
+        [as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in codes_and_labels
+    ]
     known = sorted({label for labels in texts for label in labels})
     places = {label: place for place, label in enumerate(known)}
     codes = [
         np.array([*(places[label] for label in labels), -1])[codes_of]
-        for (codes_of, _), labels in zip(both, texts, strict=True)
+        for (codes_of, _), labels in zip(codes_and_labels, texts, strict=True)
     ]
     return codes, known
 
 
 def _same(
-    one: tuple[NDArray[np.intp], list[str]], other: tuple[NDArray[np.intp], list[str]], key: Callable[[str], str]
+    first: tuple[NDArray[np.intp], list[str]], second: tuple[NDArray[np.intp], list[str]], key: Callable[[str], str]
 ) -> NDArray[np.bool_]:
     """Where two columns have the same label, by a key of labels."""
     known: dict[str, int] = {}
     codes = [
         np.array([*(known.setdefault(key(label), len(known)) for label in labels), missing])[codes_of]
-        for (codes_of, labels), missing in ((one, -1), (other, -2))
+        for (codes_of, labels), missing in ((first, -1), (second, -2))
     ]
     return np.asarray(codes[0] == codes[1])
 

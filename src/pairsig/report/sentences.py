@@ -160,14 +160,16 @@ def _of_several(rows: Sequence[Row]) -> str:
     """The sentence on several systems that are compared with the same one: the first system, or the baseline."""
     by_verdict: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     first = rows[0]
-    same, other = ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
+    common, compared = (
+        ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
+    )
     for row, decides, p in zip(rows, decisive(rows), shown_adjusted(rows), strict=True):
-        ahead = row["better"] == row[other]
+        ahead = row["better"] == row[compared]
         verdict = ("better" if ahead else "worse") if decides < ALPHA else "not significantly different"
         gain = f"by {_decimals(row, row['gain'])}"
         if decides >= ALPHA:
             gain = f"{'ahead' if ahead else 'behind'} {gain}" if row["better"] else "same score"
-        by_verdict[verdict].append(f"{row[other]} ({gain}, {equation(p)})")
+        by_verdict[verdict].append(f"{row[compared]} ({gain}, {equation(p)})")
     verdicts = [
         f"{_and(systems)} {'is' if len(systems) == 1 else 'are'} {verdict}"
         for verdict, systems in by_verdict.items()
@@ -175,7 +177,7 @@ def _of_several(rows: Sequence[Row]) -> str:
     ]
     lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for row in rows) else ""
     return (
-        f"Of {len(rows)} systems compared with {first[same]} by {_named(first['metric'])}{lower}, "
+        f"Of {len(rows)} systems compared with {first[common]} by {_named(first['metric'])}{lower}, "
         f"{_and(verdicts)} ({_test(first)}, p adjusted by Holm for {first['n_compared']} comparisons, {_size(first)})."
     )
 

@@ -246,7 +246,7 @@ def score_interval(
     return ScoreInterval(pair.metric.name, score, low, high, confidence_level, pair.unit, units.shape[1])
 
 
-def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
+def agreeing(interval: Interval, difference: float, pvalue: float) -> Interval:
     """The interval, changed where it contradicts a two-sided test: 0 is outside exactly if p < 1 − confidence level.
 
     If both disagree about 0, the end next to 0 of the interval `found` for `difference` becomes δ − δ z(α) / z(p),
@@ -259,15 +259,15 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
     >>> round(agreeing(found, 1 / 3, 0.125).low, 2)
     -0.09
     """
-    if not disagree(found.low, found.high, difference, pvalue, found.confidence_level):
-        return found
+    if not disagree(interval.low, interval.high, difference, pvalue, interval.confidence_level):
+        return interval
     if difference < 0:
-        return agreeing(found.turned, -difference, pvalue).turned
-    alpha = _alpha(found.confidence_level)
+        return agreeing(interval.turned, -difference, pvalue).turned
+    alpha = _alpha(interval.confidence_level)
     with np.errstate(divide="ignore"):
         low = difference * (1 - np.float64(abs(normal_quantile(alpha / 2))) / abs(normal_quantile(pvalue / 2)))
-    bounds = (math.ulp(0.0), difference) if pvalue < alpha else (-found.high, 0.0)
-    return replace(found, low=float(np.clip(low, *bounds)))
+    bounds = (math.ulp(0.0), difference) if pvalue < alpha else (-interval.high, 0.0)
+    return replace(interval, low=float(np.clip(low, *bounds)))
 
 
 def disagree(low: Any, high: Any, difference: Any, pvalue: Any, confidence_level: float = 0.95) -> NDArray[np.bool_]:
@@ -312,7 +312,7 @@ def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., I
         if n_different and n_units > 1:
             score, left_out = (np.stack(of_both) for of_both in zip(remembered(a), remembered(b), strict=True))
             low, high = (float(end) for end in _ends(*_jackknifed(score, left_out, metric), confidence_level))
-        found = Interval(
+        signed_interval = Interval(
             low=low,
             high=high,
             confidence_level=confidence_level,
@@ -321,7 +321,7 @@ def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., I
             n_different=n_different,
             passed_or_failed=False,
         )
-        return found if metric.higher_is_better else found.turned
+        return signed_interval if metric.higher_is_better else signed_interval.turned
 
     return interval
 

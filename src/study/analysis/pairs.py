@@ -61,11 +61,11 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     numbers, names = pd.factorize(kinds.ravel(), sort=True)
     first, second = np.sort(numbers.reshape(-1, 2), axis=1).T
     label = first * len(names) + second
-    both = {
+    kinds_of_pairs = {
         f"{names[number // len(names)]} / {names[number % len(names)]}": number
         for number in np.unique(label[names[first] != ""])
     }
-    for name, number in sorted(both.items()) if len(both) > 1 else ():
+    for name, number in sorted(kinds_of_pairs.items()) if len(kinds_of_pairs) > 1 else ():
         yield name, comparisons[label == number]
 
 

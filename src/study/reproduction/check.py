@@ -242,9 +242,9 @@ def _threshold(
     beside |= _tested(math.log(value / expected), error, theirs)
     by_segments = float(str(beside["expected"]))
     theirs = _of_a_study(redrawn, (published / by_segments) ** 2, _positive(row, "n_systems"))
-    other = _tested(math.log(value / by_segments), error, theirs)
+    scaled_by_segments = _tested(math.log(value / by_segments), error, theirs)
     between = min(by_segments, expected) < value < max(by_segments, expected)
-    if beside["verdict"] == other["verdict"] == "differs" and between:
+    if beside["verdict"] == scaled_by_segments["verdict"] == "differs" and between:
         why = f"expected {by_segments:.2f} scaled by segments and {expected:.2f} by information; ours lies between"
         beside |= {"verdict": "not comparable", "why": why}
     return beside
@@ -380,8 +380,8 @@ def _tested(difference: float, ours: float, theirs: float | None, why: str = "")
 
 
 def _too_few(ours: pd.Series, where: str) -> dict[str, object]:
-    what = "pairs" if ours["n_pairs"] < MIN_PAIRS else "systems"
-    return {"verdict": "too few", "why": f"number of our {what} {where}: {int(ours[f'n_{what}'])}"}
+    noun = "pairs" if ours["n_pairs"] < MIN_PAIRS else "systems"
+    return {"verdict": "too few", "why": f"number of our {noun} {where}: {int(ours[f'n_{noun}'])}"}
 
 
 def _exponent_of(

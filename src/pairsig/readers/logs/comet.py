@@ -78,8 +78,11 @@ def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list
         scores = field_of(system, ["scores"], where, list)
         if len(scores) != len(sources):
             raise InputError(f"{where}: found {len(scores):,} scores, expected {len(sources):,}, one per source")
-        both = enumerate(zip(scores, sources, strict=True), start=1)
-        yield field_of(system, ["name"], where, str), [_item(n, score, {"src": src}, where) for n, (score, src) in both]
+        numbered = enumerate(zip(scores, sources, strict=True), start=1)
+        yield (
+            field_of(system, ["name"], where, str),
+            [_item(n, score, {"src": src}, where) for n, (score, src) in numbered],
+        )
 
 
 def _item(number: int, value: object, segment: dict[str, Any], where: str) -> Item:

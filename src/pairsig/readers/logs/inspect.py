@@ -78,9 +78,9 @@ def read(
     logs.sort(key=lambda log: tasks.index(log.task))  # stable
     models: dict[tuple[str, str], _Log] = {}
     for log in logs:
-        if (other := models.setdefault((log.model, log.task), log)) is not log:
+        if (earlier := models.setdefault((log.model, log.task), log)) is not log:
             raise InputError(
-                f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(other.source).name} and "
+                f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(earlier.source).name} and "
                 f"{Path(log.source).name}, expected one; name the file"
             )
     return tuple(
@@ -277,8 +277,8 @@ class _Log:
 def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The values of a sample by scorer, those in dictionaries by `SCORER/KEY`."""
     values: dict[str, Any] = {}
-    for name, given in part_of(sample, ["scores"], where, dict).items():
-        value = field_of(given, ["value"], where)
+    for name, score in part_of(sample, ["scores"], where, dict).items():
+        value = field_of(score, ["value"], where)
         values |= {f"{name}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
     return values
 

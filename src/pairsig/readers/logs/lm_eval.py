@@ -193,12 +193,12 @@ class _Task:
     def settings(self) -> Mapping[str, str]:
         """Settings that distinguish two evaluations of one model."""
         config = self.reported("config", kind=dict)
-        given = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
+        options = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
             "n-shot": self.reported("n-shot", kind=dict).get(self.name),
             "chat_template": self._results.get("chat_template_sha"),
             "system_instruction": self._results.get("system_instruction_sha"),
         }
-        return {name: label(value) for name, value in given.items()}
+        return {name: label(value) for name, value in options.items()}
 
     @property
     def conditions(self) -> Mapping[str, str]:

@@ -189,9 +189,9 @@ def common_step(weights: Floats, rounding: Floats) -> float | None:
     """
     step, clear = float(np.abs(weights).max()), _CLEAR * float(rounding.max())
     for value in np.unique(np.abs(weights)).tolist():
-        rest = value
-        while rest > clear:
-            step, rest = rest, abs(step - rest * round(step / rest))
+        remainder = value
+        while remainder > clear:
+            step, remainder = remainder, abs(step - remainder * round(step / remainder))
         if step <= _CLEAR * clear:
             return None
     # By least squares, which is closer than the last remainder.
