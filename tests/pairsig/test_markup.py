@@ -50,7 +50,7 @@ def test_markup_is_asked_for_and_every_answer_works(form, tmp_path, monkeypatch,
 
 
 def test_blanks_around_the_ids_of_a_reference_do_not_matter():
-    lines = FORMS["trn"]
+    lines = FORMS["Kaldi"]
     with pytest.raises(Question, match="utterance ids"):
         markup.check_texts("a.txt", lines, [f"  {line} " for line in lines])
 
