@@ -45,7 +45,7 @@ The sums are whole numbers, so rounding errors are a few 1e-16 of them (about 1e
 are not multiples of any step). Whole sums x and y with x/√X ≠ y/√Y differ by at least 1/(2y²X) of themselves: 1e-10 for
 y = 4√X and 10,000 items that only one system passes.
 """
-_AT_ONCE = 16
+_AT_ONCE = 64
 """Number of shuffles that are processed together, so that the results of all pairs stay in the processor's cache."""
 
 
@@ -456,36 +456,41 @@ def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_alon
     those that do not come before the claim in descending order of T, which for the second system is −T.
     """
     n_pairs, n_rows = len(first), moved.shape[1]
-    statistic, largest_reverse = np.empty((n_pairs, _AT_ONCE)), np.empty((n_pairs, _AT_ONCE))
-    doubled = np.empty((len(moved), _AT_ONCE))
-    largest = np.empty(_AT_ONCE)
+    doubled, largest = np.empty((len(moved), _AT_ONCE)), np.empty(_AT_ONCE)
+    n_before = np.empty(_AT_ONCE, dtype=np.int64)
     for start in range(0, n_rows, _AT_ONCE):
         rows = min(_AT_ONCE, n_rows - start)
         doubled[:, :rows] = 2 * moved[:, start : start + rows]
-        doubled[:, rows:] = 0.0
-        # Forwards: T' of every pair, and the largest −T' of those before it, whose reverse claims are still open.
+        # Forwards: how many pairs come before the first whose border is reached by −T' of a pair before it, whose
+        # reverse claim is open. All pairs behind it are reached, too: the largest −T' rises, and borders fall.
         largest[:] = -np.inf
+        n_before[:] = 0
         for pair in range(n_pairs):
             a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
-            for row in range(_AT_ONCE):
-                largest_reverse[pair, row] = largest[row]
-                t = (lead - (a[row] - b[row])) * scale
-                statistic[pair, row] = t
-                largest[row] = max(largest[row], -t)
+            border, n_open = borders[pair], 0
+            for row in range(rows):
+                largest_reverse = largest[row]
+                is_before = largest_reverse < border
+                n_before[row] += is_before
+                n_open += is_before
+                reverse = -((lead - (a[row] - b[row])) * scale)
+                largest[row] = reverse if reverse > largest_reverse else largest_reverse
+            if n_open == 0:
+                break
         # Backwards: the largest |T'| of the pair and of those behind it.
         largest[:] = 0.0
         for pair in range(n_pairs - 1, -1, -1):
+            a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
             border = borders[pair]
             extreme = alone = 0
             for row in range(rows):
-                size = abs(statistic[pair, row])
-                largest[row] = max(largest[row], size)
-                extreme += max(largest[row], largest_reverse[pair, row]) >= border
+                size = abs((lead - (a[row] - b[row])) * scale)
+                largest[row] = size if size > largest[row] else largest[row]
+                extreme += (largest[row] >= border) | (pair >= n_before[row])
                 alone += size >= border
             n_extreme[pair] += extreme
             n_alone[pair] += alone
-        for row in range(rows):
-            largest_t[start + row] = largest[row]
+        largest_t[start : start + rows] = largest[:rows]
 
 
 @compiled
