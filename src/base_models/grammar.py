@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,7 @@ def rules(
     (sources, source_starts), (targets, target_starts) = (
         flat([pair[side] for pair in pairs], numbers[side]) for side in (0, 1)
     )
-    linked = np.array([link for links_of_pair in links for link in sorted(links_of_pair)], dtype=np.int64).reshape(
-        -1, 2
-    )
+    linked = np.array(list(chain.from_iterable(map(sorted, links))), dtype=np.int64).reshape(-1, 2)
     link_starts = np.cumsum([0, *map(len, links)], dtype=np.int64)
     times = np.array(repeats, dtype=np.int64)
     text = (sources, source_starts, targets, target_starts, linked, link_starts, times)

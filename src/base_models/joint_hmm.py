@@ -142,11 +142,10 @@ def write(model: Model, path: Path) -> None:
     texts: dict[str, Any] = {
         side: np.frombuffer("\n".join(getattr(model, side)).encode(), dtype=np.uint8) for side in _SIDES
     }
-    parameters: dict[str, Any] = {
-        f"{name}_{parameter}": values
-        for name in ("forward", "backward")
-        for parameter, values in vars(getattr(model, name)).items()
-    }
+    parameters: dict[str, Any] = {}
+    for name in ("forward", "backward"):
+        direction = vars(getattr(model, name))
+        parameters |= {f"{name}_{parameter}": values for parameter, values in direction.items()}
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez(file, keys=model.keys, **texts, **parameters)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from base_models.formats import TOP, read_tree, read_trees
@@ -56,7 +57,7 @@ def tag(tree: Node) -> Node:
 
 def heads(trees: Iterable[Node]) -> Iterator[str]:
     """Write head rules in OpenNLP's format, one line per label: number of fields, label, from left to right."""
-    labels = {label for tree in trees for label in _phrases(hide(tree))}
+    labels = set(chain.from_iterable(_phrases(hide(tree)) for tree in trees))
     return (f"2 {label} 1" for label in sorted(labels - {ROOT} | {TOP}))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -387,7 +387,7 @@ def compare(
         p = rows["pvalue"]
         rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
         rows = rows.assign(only_a=math.nan, only_b=math.nan)
-        notes = [sentence for doubt in compared["doubt"] for sentence in doubt.split("; ") if sentence]
+        notes = list(filter(None, chain.from_iterable(compared["doubt"].str.split("; "))))
     else:
         rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())

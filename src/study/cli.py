@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from itertools import pairwise
@@ -62,10 +62,12 @@ def _commands(wanted: str = "") -> console.Commands:
 
     from study import analysis
 
-    module_name = wanted.replace("-", "_")
-    for name in (
-        [module_name] if module_name in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES
-    ):
+    names: Collection[str] = analysis.MODULES
+    if (module_name := wanted.replace("-", "_")) in analysis.MODULES:
+        names = [module_name]
+    elif wanted in commands.names:
+        names = []
+    for name in names:
         if (record := analysis.load(name)).function:
             _add_analysis(commands, name, record)
     return commands
@@ -552,14 +554,13 @@ def _figure(arguments: argparse.Namespace) -> None:
 
 def _usage(signature: inspect.Signature) -> str:
     """Format the parameters of a function: `thresholds [size_scaling]`, `comparisons …`."""
-    return " ".join(
-        f"{parameter.name} …"
-        if parameter.kind is parameter.VAR_POSITIONAL
-        else parameter.name
-        if parameter.default is parameter.empty
-        else f"[{parameter.name}]"
-        for parameter in signature.parameters.values()
-    )
+    words = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            words.append(f"{parameter.name} …")
+        else:
+            words.append(parameter.name if parameter.default is parameter.empty else f"[{parameter.name}]")
+    return " ".join(words)
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -239,7 +240,7 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
         choose(test, definitions.names(), "test")
     once(tests, "test")
     tests = tests or [definitions.DEFAULT_TEST]
-    known = list(dict.fromkeys(method for test in tests for method in definitions.methods(test)))
+    known = list(dict.fromkeys(chain.from_iterable(definitions.methods(test) for test in tests)))
     for method in filter(None, methods):
         if not known:
             choice = [name for name in definitions.names() if definitions.methods(name)]
@@ -252,12 +253,10 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
     for alternative in alternatives:
         choose(alternative, definitions.alternatives(tests[0]), "alternative:")
     once(alternatives, "alternative")
-    return [
-        find(test, method, alternative)
-        for test in tests
-        for method in _methods_of(test, methods)
-        for alternative in alternatives or ("",)
-    ]
+    planned = []
+    for test in tests:
+        planned += [find(test, *choice) for choice in product(_methods_of(test, methods), alternatives or ("",))]
+    return planned
 
 
 def _methods_of(test: str, methods: Sequence[str]) -> list[str]:

@@ -173,7 +173,7 @@ class Gate(Shown):
 
     def notes(self) -> list[str]:
         """All caveats, once each."""
-        return list(dict.fromkeys(note for check in self.checks for note in check.notes))
+        return list(dict.fromkeys(chain.from_iterable(check.notes for check in self.checks)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers with all digits, and the sentence of each score; numbers that do not exist are None."""
@@ -274,14 +274,15 @@ def gate(
     """
     check_level(alpha, "significance level")
     data = _statistics(data, metric)
-    assumed = [metric.name for statistics in data for metric in statistics.metrics if metric.assumed]
+    metrics = chain.from_iterable(statistics.metrics for statistics in data)
+    assumed = [metric.name for metric in metrics if metric.assumed]
     if assumed:
         raise Question(
             f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
             "is checked",
             [{"lower-is-better": True}, {"higher-is-better": True}],
         )
-    names = [metric.name for statistics in data for metric in statistics.metrics]
+    names = [metric.name for metric in chain.from_iterable(statistics.metrics for statistics in data)]
     wanted = _margins(_given(margin), names)
     resampling = Resampling(n_resamples, seed_of(rng), threads)
     scores, checked = [], []

@@ -322,11 +322,10 @@ def _about(row: Any) -> str:
 
 def caveats(table: pd.DataFrame) -> list[str]:
     """What the p-values and intervals of each row do not cover."""
-    return [
-        f"{_about(row)}: {sentence}"
-        for row in table.itertuples(index=False)
-        for sentence in filter(None, row.doubt.split("; "))
-    ]
+    sentences = []
+    for row in table.itertuples(index=False):
+        sentences += [f"{_about(row)}: {sentence}" for sentence in row.doubt.split("; ") if sentence]
+    return sentences
 
 
 def signed(table: pd.DataFrame) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pairsig.comparisons import inputs
@@ -171,7 +172,7 @@ def plan(
     rows = sample_size.plan(
         name, spread, design, gains=_several(gain), margins=_several(margin), sizes=_several(segments)
     )
-    notes = dict.fromkeys(note for of_row in rows["notes"] for note in of_row)
+    notes = dict.fromkeys(chain.from_iterable(rows["notes"]))
     return Plan(table=rows, notes=tuple(notes), _rows=rows)
 
 

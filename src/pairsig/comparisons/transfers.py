@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,7 +161,7 @@ def transfer(
         comparisons, systems=systems, confidence_level=confidence_level, heterogeneity=heterogeneity, family=family
     )
     smallest = int(comparisons["n_segments"].min())
-    read_as = [note for statistics in test_sets.values() for note in statistics.notes]
+    read_as = list(chain.from_iterable(statistics.notes for statistics in test_sets.values()))
     return Transfer(
         table=next(iter(test_sets.values())).as_read(rows),
         statistics=test_sets,

@@ -880,7 +880,8 @@ def check_whole(noun: str, number: object, least: int, most: int) -> None:
         raise InputError(f"the {noun} is {number!r}, expected a whole number") from None
     if not least <= value <= most:
         description = value if abs(value) < 10**40 else "beyond 10⁴⁰"
-        expected = f"at most {most:,}" if value > most else f"at least {least}" if least else "0 or more"
+        lowest = f"at least {least}" if least else "0 or more"
+        expected = f"at most {most:,}" if value > most else lowest
         raise InputError(f"the {noun} is {description}, expected {expected}")
 
 

@@ -1093,10 +1093,10 @@ def _numbers(table: pd.DataFrame, columns: Sequence[str], source: str, memory: M
         array = numeric.to_numpy()
         arrays.append(array.astype(np.int64) if array.dtype == np.bool_ else array)
     dtype = np.result_type(*arrays)
-    if dtype.kind in "iu":
-        dtype = (
-            np.result_type(*map(_smallest, arrays)) if smallest else np.dtype(np.int64) if dtype.itemsize < 8 else dtype
-        )
+    if dtype.kind in "iu" and smallest:
+        dtype = np.result_type(*map(_smallest, arrays))
+    elif dtype.kind in "iu" and dtype.itemsize < 8:
+        dtype = np.dtype(np.int64)
     memory.require(len(table) * (len(columns) * dtype.itemsize + _NUMBERED), f"the counts of {source}")
     counts = np.empty((len(table), len(columns)), dtype=dtype)
     for place, array in enumerate(arrays):

@@ -99,7 +99,9 @@ class Question(InputError):
 def _argument(role: str, value: str | bool | None) -> str:
     """An answer as an argument of a function."""
     names = columns_in(value) if isinstance(value, str) else []
-    shown = json.dumps(names[0] if len(names) == 1 else names, ensure_ascii=False) if names else repr(value)
+    shown = repr(value)
+    if names:
+        shown = json.dumps(names[0] if len(names) == 1 else names, ensure_ascii=False)
     return f"{role.replace('-', '_')}={shown}"
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -506,7 +506,7 @@ def _of_json(path: str, data: bytes, *, lines: bool) -> Cells:
     for number, record in zip(places, records, strict=True):
         if not isinstance(record, dict):
             raise InputError(f"{path}, {place} {number}: found {quoted(str(record))}, expected an object with names")
-    names = list(dict.fromkeys(name for record in records for name in record))
+    names = list(dict.fromkeys(chain.from_iterable(records)))
     _check_names(path, names)
     if not names:
         raise InputError(f"{path}: found no objects with names, expected one per item")

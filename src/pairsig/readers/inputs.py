@@ -232,7 +232,7 @@ def _only(parts: Sequence[Statistics]) -> Statistics:
     """The only test set; a question if metrics have scores for different items."""
     if len(parts) == 1:
         return parts[0]
-    names = [metric.name for part in parts for metric in part.metrics]
+    names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     raise Question(
         f"found the metrics {listed(names)}, which do not have the same items, expected one", [{"metric": names[0]}]
     )
@@ -384,15 +384,15 @@ def read_files(
     """
     groups = [[group] if isinstance(group, str) else list(group) for group in paths]
     gold = {Path(path).resolve() for path in references}
-    left_out = [path for group in groups for path in group if Path(path).resolve() in gold]
+    left_out = [path for path in chain.from_iterable(groups) if Path(path).resolve() in gold]
     groups = [others for group in groups if (others := [path for path in group if path not in left_out])]
     if left_out and len(groups) < 2:
         raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
     methods, runs = _called(groups)
     if names:
-        methods = [name for name, group in zip(names, groups, strict=True) for _ in group]
+        methods = _repeated(names, groups)
     files = _Files(
-        paths=[path for group in groups for path in group],
+        paths=list(chain.from_iterable(groups)),
         methods=methods,
         runs=runs,
         references=references,
@@ -537,15 +537,15 @@ def _aligned(
 
     `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
     """
-    for part in (part for of_file in files for part in of_file):
+    for part in chain.from_iterable(files):
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    parts = system_counts.with_all_classes([part for of_file in files for part in of_file])
+    parts = system_counts.with_all_classes(list(chain.from_iterable(files)))
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
         test_sets = tasks.align(parts, methods, runs, metrics=metrics, **how)
         return [systems.in_order() for systems in test_sets]
-    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    known = list(dict.fromkeys(metric.name for metric in chain.from_iterable(part.metrics for part in parts)))
     metrics = [spelled(name, known) for name in metrics]
     once(metrics, "metric")
     parts = [system_counts.restricted(part, metrics) for part in parts]
@@ -556,15 +556,20 @@ def _aligned(
 
 def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Names of the method and of the run of every file."""
-    stems = iter(_names([path for group in groups for path in group]))
+    stems = iter(_names(list(chain.from_iterable(groups))))
     named = [[next(stems) for _ in group] for group in groups]
     methods = [_in_common(names) for names in named]
     if len(set(methods)) < len(methods) or "" in methods:
         methods = [names[0] for names in named]
-    return (
-        [method for method, names in zip(methods, named, strict=True) for _ in names],
-        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
-    )
+    runs: list[str] = []
+    for names in named:
+        runs += [str(number) for number in range(1, len(names) + 1)] if len(names) > 1 else [""]
+    return _repeated(methods, named), runs
+
+
+def _repeated(methods: Iterable[str], of_methods: Iterable[Sequence[object]]) -> list[str]:
+    """The name of each method as often as it has files or results."""
+    return list(chain.from_iterable([name] * len(its) for name, its in zip(methods, of_methods, strict=True)))
 
 
 def _in_common(names: Sequence[str]) -> str:
@@ -612,13 +617,14 @@ def _labelled(
                 f"{of_file[0].source}: found the runs {listed(part.run for part in of_file)}, expected one run per "
                 "file if several files are runs of a system"
             )
-    if all(part.log for of_file in files for part in of_file):
+    if all(part.log for part in chain.from_iterable(files)):
         named = _as_logged(files, methods)
     elif len(files) == 1 and all(part.system for part in files[0]):
         named = [part.system for part in files[0]]
     else:
-        named = [method for method, of_file in zip(methods, files, strict=True) for _ in of_file]
-    return named, [part.run or run for run, of_file in zip(runs, files, strict=True) for part in of_file]
+        named = _repeated(methods, files)
+    runs_of_files = zip(chain.from_iterable(files), _repeated(runs, files), strict=True)
+    return named, [part.run or run for part, run in runs_of_files]
 
 
 def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
@@ -640,14 +646,15 @@ def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) 
     called = {}
     for system, method in settings_of:
         namesakes = [settings for (name, _), settings in settings_of.items() if name == system]
-        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        keys = dict.fromkeys(chain.from_iterable(namesakes))
         differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
         own_settings = settings_of[system, method]
         description = ", ".join(f"{key}={own_settings[key]}" for key in differing if own_settings.get(key))
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
     called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
-    return [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts]
+    methods_of_files = zip(chain.from_iterable(files), _repeated(methods, files), strict=True)
+    return [called[part.system, method] for part, method in methods_of_files]
 
 
 def _same_model(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> Sequence[str]:

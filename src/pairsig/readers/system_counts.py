@@ -11,7 +11,7 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby, product
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -246,7 +246,7 @@ def align(
     texts: Mapping[str, tuple[str, str]] = ChainMap(*(cast("dict[str, Any]", part.texts) for part in parts))
     aligned = []
     for segments_kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
-        columns = tuple(dict.fromkeys(column for metric in segments_kept.metrics for column in metric.columns))
+        columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in segments_kept.metrics)))
         rows = segments_kept.segments
         provenance = (("missing", segments_kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
@@ -306,7 +306,7 @@ def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator
 
 def _stacked(parts: Sequence[SystemCounts], columns: Sequence[str], rows: NDArray[np.bool_]) -> NDArray[Any]:
     """The counts of the systems (systems × segments × columns), without another copy of all of them."""
-    kinds = [part.counts[column].dtype for part in parts for column in columns]
+    kinds = [part.counts[column].dtype for part, column in product(parts, columns)]
     counts = np.empty((len(parts), np.count_nonzero(rows), len(columns)), dtype=np.result_type(*kinds))
     for place, part in enumerate(parts):
         for number, column in enumerate(columns):
@@ -343,7 +343,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     if same and len(set(first.segments)) == len(first.segments):  # as in a table without gaps
         return tuple(parts)
     items = {
-        item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
+        item: number for number, item in enumerate(dict.fromkeys(chain.from_iterable(part.segments for part in parts)))
     }
     rows = [np.full(len(items), -1) for _ in parts]  # row of each item, -1 if the log does not have it
     for row_of, part in zip(rows, parts, strict=True):
@@ -405,7 +405,7 @@ def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:
 def _conditions_that_differ(parts: Sequence[SystemCounts]) -> list[str]:
     """Sentences about conditions, such as the version of a task, that are not the same in all logs that have them."""
     sentences = []
-    for name in dict.fromkeys(name for part in parts for name in part.conditions):
+    for name in dict.fromkeys(chain.from_iterable(part.conditions for part in parts)):
         known = [(part.conditions[name], part) for part in parts if part.conditions.get(name)]
         conflict = next(((value, part) for value, part in known[1:] if value != known[0][0]), None)
         if conflict is not None:
@@ -525,7 +525,9 @@ def with_all_classes(parts: Sequence[SystemCounts]) -> list[SystemCounts]:
     """The counts of each class that any of the systems has; those that a file does not have are 0."""
     columns: dict[str, dict[str, None]] = {}
     bounds: dict[str, dict[tuple[str, str], None]] = {}
-    for metric in (metric for part in parts for metric in part.metrics if metric.labels == "by class"):
+    for metric in chain.from_iterable(part.metrics for part in parts):
+        if metric.labels != "by class":
+            continue
         columns.setdefault(metric.name, {}).update(dict.fromkeys(metric.columns))
         bounds.setdefault(metric.name, {}).update(dict.fromkeys(metric.at_most))
     if not columns:
@@ -533,7 +535,9 @@ def with_all_classes(parts: Sequence[SystemCounts]) -> list[SystemCounts]:
     return [
         replace(
             part,
-            counts={name: np.zeros(len(part.segments), dtype=np.int32) for names in columns.values() for name in names}
+            counts={
+                name: np.zeros(len(part.segments), dtype=np.int32) for name in chain.from_iterable(columns.values())
+            }
             | dict(part.counts),
             metrics=tuple(
                 replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name]))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, pairwise, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -188,7 +188,7 @@ def _split(names: Names) -> list[str]:
 
 def _labelled(names: Sequence[str], roles: Roles) -> set[str]:
     """The columns of a text file whose cells are labels, even if all of them are numbers."""
-    wanted = {name for known in STANDARD.values() for name in known}
+    wanted = set(chain.from_iterable(STANDARD.values()))
     for role in (*_LABELS, *(["systems"] if roles.gold else [])):
         declared = getattr(roles, role)
         wanted |= {name.lower() for name in [*_split(declared), *([declared] if isinstance(declared, str) else [])]}
@@ -205,7 +205,7 @@ class Reading:
         self.source, self.columns, self.n_rows = cells.source, cells.columns, len(cells.lines)
         self.notes: list[str] = []
         self.declared = {role: self._declared(role) for role in (*_LABELS, "systems", "score")}
-        twice = Counter(name for names in self.declared.values() for name in names)
+        twice = Counter(chain.from_iterable(self.declared.values()))
         for name, times in twice.items():
             if times > 1:
                 wanted = [role for role, names in self.declared.items() if name in names]
@@ -213,7 +213,7 @@ class Reading:
                     f"{self.source}: found column {named(name)} as {' and '.join(wanted)}, expected one role"
                 )
         self.columns_of = {role: self.declared[role] or self._standard(role) for role in _LABELS}
-        used = {*twice, *(name for names in self.columns_of.values() for name in names)}
+        used = {*twice, *chain.from_iterable(self.columns_of.values())}
         self.free = [name for name in self.columns if name not in used]
 
     # Roles.
@@ -226,7 +226,8 @@ class Reading:
         names = self._split(declared)
         if len(names) > 1 and role not in ("item", "systems", "score"):
             raise InputError(f"found {listed(names)} as {role}, expected one column")
-        return list(dict.fromkeys(self._column(part, role) for name in names for part in self._terms(name, role)))
+        terms = chain.from_iterable(self._terms(name, role) for name in names)
+        return list(dict.fromkeys(self._column(term, role) for term in terms))
 
     def _split(self, names: Names) -> list[str]:
         """Names of columns, of which one may have a comma."""
@@ -252,7 +253,7 @@ class Reading:
         """The column whose name says that it has a role."""
         if role == "system" and self.declared["systems"]:
             return []
-        taken = {name for names in self.declared.values() for name in names}
+        taken = set(chain.from_iterable(self.declared.values()))
         names = [name for name in self.columns if name.lower() in STANDARD.get(role, ()) and name not in taken]
         if role == "item" and not names and next(iter(self.columns)) == UNNAMED and UNNAMED not in taken:
             names = [UNNAMED]
@@ -308,7 +309,7 @@ class Reading:
             return 0, None
         first = parts[0]
         differ = len(first.segments) != len(parts[-1].segments) or any(
-            not np.array_equal(first.counts[name], part.counts[name]) for part in parts for name in first.counts
+            not np.array_equal(first.counts[name], part.counts[name]) for part, name in product(parts, first.counts)
         )
         return 2 if self.several or (differ and len({part.system for part in parts}) > 1) else 0, None
 
@@ -322,7 +323,7 @@ class Reading:
     @property
     def keys(self) -> list[str]:
         """The columns that together identify a row."""
-        return [name for role in ("item", "system", "run") for name in self.columns_of[role]]
+        return list(chain.from_iterable(self.columns_of[role] for role in ("item", "system", "run")))
 
     def codes(self, names: Sequence[str]) -> tuple[NDArray[np.intp], int]:
         """A number for each row by its labels in some columns, and how many different ones there are."""
@@ -420,15 +421,11 @@ class Reading:
         codes, n_codes = self.codes(names)
         first = np.full(n_codes, -1)
         first[codes[::-1]] = np.arange(self.n_rows)[::-1]
-        labels = [
-            [
-                self.columns[name].labels[1][code]
-                for name in self.columns_of[role]
-                for code in self.columns[name].labels[0][first]
-            ]
-            or [""] * n_codes
-            for role in ("system", "run")
-        ]
+        labels = [[""] * n_codes, [""] * n_codes]
+        for place, role in enumerate(("system", "run")):
+            for name in self.columns_of[role]:  # one at most
+                codes_of_rows, texts = self.columns[name].labels
+                labels[place] = [texts[code] for code in codes_of_rows[first]]
         if n_codes == len(set(labels[0])):  # one run of each system
             labels[1] = [""] * n_codes
         return codes, list(zip(*labels, strict=True))
@@ -439,7 +436,7 @@ class Reading:
         """The counts of every system and run."""
         metrics, scores = self._outcomes() or self._scores()
         metrics = self._directed(metrics)
-        used = {name for counts in scores.values() for name in counts} | {*scores}
+        used = {*scores, *chain.from_iterable(scores.values())}
         self.free = [name for name in self.free if name not in used]
         self._check_rows()
         (items, ids), (outputs, names) = self._items(), self._outputs()
@@ -466,7 +463,7 @@ class Reading:
             ids_of_rows = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
             parts += self._parts(rows, ids_of_rows, scores, system, run=run, **common)
         if len(parts) == 1 and not (self.several or self.depth or self.source == FRAME):
-            raise self._question_of_systems(next(name for counts in scores.values() for name in counts))
+            raise self._question_of_systems(next(chain.from_iterable(scores.values())))
         return tuple(parts)
 
     def _parts(
@@ -556,7 +553,7 @@ class Reading:
             return metrics, scores
         if len(metrics) > 1:
             raise InputError(f"found --metric accuracy and the scores {listed(m.name for m in metrics)}, expected one")
-        used = [name for columns in scores.values() for name in columns]
+        used = list(chain.from_iterable(scores.values()))
         self.free = [name for name in self.free if name not in used]
         for system, columns in scores.items():
             for column, values in columns.items():
@@ -610,7 +607,7 @@ class Reading:
         else:
             names = self._split(roles.score)
             scores = [[self._column(part, "score") for part in self._terms(name, "score")] for name in names]
-        values = self._numbers(list(dict.fromkeys(name for columns in scores for name in columns)))
+        values = self._numbers(list(dict.fromkeys(chain.from_iterable(scores))))
         return tuple(self._metric(*columns) for columns in scores), {"": values}
 
     def _metric(self, name: str, below: str = "") -> Metric:
@@ -826,7 +823,7 @@ class Reading:
 
     def _check_values(self, scores: Iterable[Scores]) -> None:
         """Ask about numbers that may be codes of missing scores."""
-        for name, values in [column for counts in scores for column in counts.items()]:
+        for name, values in list(chain.from_iterable(counts.items() for counts in scores)):
             if codes := _odd(values):
                 words = [as_label(float(code)) for code in codes]
                 missing = joined([*_split(self.roles.missing_value), *words])
@@ -841,7 +838,7 @@ class Reading:
 
     def _check_totals(self, scores: Iterable[Scores], rows_of: Sequence[NDArray[np.intp]]) -> None:
         """Ask about a row that has the sum or the mean of all rows before it, or after it, for every system."""
-        columns = [values for counts in scores for values in counts.values()]
+        columns = list(chain.from_iterable(counts.values() for counts in scores))
         for step in (1, -1):
             of_systems = [values[rows][::step] for rows, values in product(rows_of, columns)]
             for last in (*range(len(of_systems[0]) - _SUMMARIES, len(of_systems[0])), *_subtotals(of_systems)):
@@ -888,7 +885,7 @@ class Reading:
 
     def _only_score(self) -> str:
         """The only column of numbers without a role."""
-        known = {UNNAMED.lower(), *(name for names in STANDARD.values() for name in names)}  # of roles that others have
+        known = {UNNAMED.lower(), *chain.from_iterable(STANDARD.values())}  # of roles that others have
         others = [name for name in self.free if name.lower() not in known]
         names = [name for name in others if self.columns[name].kind in ("numbers", "mixed")]
         self._check_matrix(names)
@@ -1006,7 +1003,7 @@ def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str
     texts = [
         [as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in codes_and_labels
     ]
-    known = sorted({label for labels in texts for label in labels})
+    known = sorted(set(chain.from_iterable(texts)))
     places = {label: place for place, label in enumerate(known)}
     codes = [
         np.array([*(places[label] for label in labels), -1])[codes_of]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -236,7 +236,7 @@ def of_systems(
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
             correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
             sentence=sentences.of_systems(rows).replace("\n", " "),
-            notes=tuple(dict.fromkeys(note for row in rows for note in row["notes"])),
+            notes=tuple(dict.fromkeys(chain.from_iterable(row["notes"] for row in rows))),
             signatures=tuple(row["signature"] for row in rows),
         )
 

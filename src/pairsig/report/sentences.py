@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from typing import Any
 
 from pairsig.comparisons.baseline import decisive, equation, lower_is_better, rounded, shown_adjusted, shown_p
@@ -33,9 +33,8 @@ def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
         adjusted p as text (`baseline.shown_adjusted`).
     """
     reported = rows_reported([as_gains(row) for row in records(table)])
-    return "\n".join(
-        sentence for _, rows in groupby(reported, lambda row: row["metric"]) for sentence in _of_metric(list(rows))
-    )
+    by_metric = groupby(reported, lambda row: row["metric"])
+    return "\n".join(chain.from_iterable(_of_metric(list(rows)) for _, rows in by_metric))
 
 
 def as_gains(row: Row) -> Row:
@@ -128,7 +127,7 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
 
 def _of_scores(rows: Sequence[Row]) -> Iterator[str]:
     """One sentence with the scores of all systems and their intervals, if these were asked for."""
-    sides = [(row, side) for row in rows for side in "ab"]
+    sides = list(product(rows, "ab"))
     shown = {
         row[f"system_{side}"]: f"{row[f'system_{side}']} {_decimals(row, row[f'score_{side}'])} "
         f"({' to '.join(_decimals(row, row[f'score_{side}_{end}']) for end in ('low', 'high'))})"

@@ -110,7 +110,8 @@ def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
 def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
     """Select the rows of the bootstrap (sampled or exact), or of the first test if there is no bootstrap."""
     draws = table["test"].map({name: definitions.find(name).draw for name in definitions.names()})
-    return table[draws == ("resample" if (draws == "resample").any() else draws.iloc[0])] if len(table) else table
+    is_bootstrap = draws == "resample"
+    return table[is_bootstrap] if is_bootstrap.any() else table[draws == next(iter(draws), "")]
 
 
 def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> NDArray[np.float64]:

@@ -79,19 +79,20 @@ CALIBRATED = Table(
     ),
 )  # fmt: skip
 
+
+def _rates(distance: str) -> tuple[Column, Column]:
+    """Columns on the replication rate at a distance, as observed and as expected."""
+    observed = f"replication rate at this distance ({distance}) with its interval and number of pairs"
+    expected = "rate expected if both test sets came from the same source, with its interval"
+    return Column(distance, str, observed), Column(f"{distance}_expected", str, expected)
+
+
 TABLE_1 = Table(
     "table_1",
     (
         replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
         Column("p_range", str, f"range of p on the first test set ({ONE_SIDED})"),
-        *(
-            Column(f"{distance}{end}", str, meaning.format(distance))
-            for distance in DISTANCES
-            for end, meaning in (
-                ("", "replication rate at this distance ({}) with its interval and number of pairs"),
-                ("_expected", "rate expected if both test sets came from the same source, with its interval"),
-            )
-        ),
+        *chain.from_iterable(map(_rates, DISTANCES)),
     ),
     key=("calibration", "p_range"),
 )

@@ -185,7 +185,8 @@ def check(
                     f"{where}: found the address {stated}, expected one of the form "
                     "threshold:DATASET:SUBSET or share:CALIBRATION:DISTANCE:P_LOW-P_HIGH"
                 ) from None
-        for column in ("published", *(["n_segments"] if kind == "threshold" else [])) if ours is not None else ():
+        columns_needed = ["published", "n_segments"] if kind == "threshold" else ["published"]
+        for column in columns_needed if ours is not None else ():
             number = pd.to_numeric(row[column], errors="coerce")
             if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
                 raise InputError(f"{where}: found {column} {row[column]}, expected a number above 0")
@@ -367,7 +368,8 @@ def _tested(difference: float, ours: float, theirs: float | None, why: str = "")
     if theirs is None:
         theirs, why = ours, "the paper's standard error is unknown and assumed to be as large as ours"
     error = math.hypot(ours, theirs)
-    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
+    exact = 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    z = difference / error if error else exact
     if not math.isfinite(difference) or math.isnan(z):
         return {"verdict": "too few", "why": "our number has no interval"}
     return {

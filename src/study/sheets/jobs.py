@@ -130,8 +130,9 @@ class Jobs:
             return [setting.fixed] if setting.fixed else []
         section, _, key = setting.key.partition("/")
         value = self.config[section][key]
-        values = value if setting.several else [value if setting.at_most is None else min(value, setting.at_most)]
-        return [str(value) for value in values]
+        if setting.several:
+            return list(map(str, value))
+        return [str(value if setting.at_most is None else min(value, setting.at_most))]
 
     def tables(self, figure: Figure, dataset: str = "", test: str = "") -> list[str]:
         """List the tables of a figure, for a dataset and test if it is drawn for each of them."""

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,7 +114,7 @@ def counted(
     if not system:
         raise InputError(f"{source}: found no name of the model, expected one")
     runs = _by_run(source, items, place)
-    names = list(dict.fromkeys(name for item in items for name in item.scores))
+    names = list(dict.fromkeys(chain.from_iterable(item.scores for item in items)))
     if not names:
         raise InputError(f"{source}: found no score, expected at least one")
     metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]

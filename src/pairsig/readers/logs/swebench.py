@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -67,12 +68,9 @@ def read(
     named_files = [(_name(file), file) for file in files]
     chosen = picked((name for name, _ in named_files), systems, str(source), "system")
     named_files.sort(key=lambda entry: chosen.index(entry[0]) if entry[0] in chosen else len(chosen))
-    return tuple(
-        part
-        for name, file in named_files
-        if name in chosen
-        for part in _read(file, name, all_of_them, document == "repo")
-    )
+    chosen_files = [(name, file) for name, file in named_files if name in chosen]
+    parts = (_read(file, name, all_of_them, document == "repo") for name, file in chosen_files)
+    return tuple(chain.from_iterable(parts))
 
 
 def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[SystemCounts, ...]:
@@ -139,13 +137,13 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
         stated = report.get(f"{name.removesuffix('_ids')}_instances")
         if isinstance(stated, int) and stated != len(ids):
             raise InputError(f"{source}: found {len(ids):,} {name}, expected {stated:,} as the report says elsewhere")
-    failed = {instance for name in _FAILED for instance in lists.get(name, ())}
-    without = {instance for name in _WITHOUT for instance in lists.get(name, ())}
+    failed = set(chain.from_iterable(lists.get(name, ()) for name in _FAILED))
+    without = set(chain.from_iterable(lists.get(name, ()) for name in _WITHOUT))
     if contradictory := set(resolved) & (failed | without):
         raise InputError(
             f"{source}: found {named(min(contradictory))} both as resolved and as not resolved, expected only one"
         )
-    verdicts: dict[str, int | None] = dict.fromkeys(instance for ids in lists.values() for instance in ids)
+    verdicts: dict[str, int | None] = dict.fromkeys(chain.from_iterable(lists.values()))
     for instance in verdicts:
         verdicts[instance] = 1 if instance in set(resolved) else None if instance in without else 0
     return verdicts, any(name in lists for name in ("unresolved_ids", "submitted_ids", "completed_ids", "generated"))

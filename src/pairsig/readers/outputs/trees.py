@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pairsig.io.errors import InputError, quoted
@@ -103,7 +104,7 @@ def words(tree: Node) -> list[tuple[str, str]]:
         return [(tree[0], tree[1])]
     if len(tree) == 1:
         raise InputError(f"found the constituent {tree[0]!r} without words, expected at least one")
-    return [pair for child in tree[1:] for pair in words(as_node(child))]
+    return list(chain.from_iterable(words(as_node(child)) for child in tree[1:]))
 
 
 def as_node(child: Node | str) -> Node:

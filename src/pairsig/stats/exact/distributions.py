@@ -281,7 +281,9 @@ def _binomial(n: int, event: Event) -> Mass:
         total += ways
         ways = ways * (n - made) // (made + 1)
     p = total / 2**n
-    log = math.log(p) if p > _NORMAL else math.log(total) - n * math.log(2) if total else -math.inf
+    log = -math.inf
+    if total:
+        log = math.log(p) if p > _NORMAL else math.log(total) - n * math.log(2)
     tied = math.comb(n, tie) / 2**n if tie is not None and 0 <= tie <= n else 0.0
     return Mass(log, 4 * _EPSILON * (1 + abs(log) if total else 1), tied)
 

@@ -161,11 +161,12 @@ def _any_tails(weights: Floats, noise: float, borders: Floats) -> Floats:
     """`log_tails`, also for borders below 0: S + Z is symmetric and continuous."""
     if borders[0] > 0 and borders[-1] > 0:
         return log_tails(weights, noise, borders, _ROUGH)
-    return np.array([
-        math.log1p(-math.exp(log_tails(weights, noise, np.array([-border]), _ROUGH)[0])) if border < 0
-        else log_tails(weights, noise, np.array([border]), _ROUGH)[0] if border > 0 else math.log(0.5)
-        for border in borders.tolist()
-    ])  # fmt: skip
+    logs = np.full(len(borders), math.log(0.5))
+    for place in np.flatnonzero(borders):
+        # P(S + Z > border) of a border above 0; below, 1 − P(S + Z > −border).
+        (log,) = log_tails(weights, noise, np.abs(borders[place : place + 1]), _ROUGH)
+        logs[place] = log if borders[place] > 0 else math.log1p(-math.exp(log))
+    return logs
 
 
 def _subset_sums(weights: Floats, most: float) -> Floats | None:
