@@ -149,6 +149,11 @@ lock: $(READY)
 	$(LOCK) --extra workflow --extra cluster --extra dev --output-file requirements.lock pyproject.toml
 	$(LOCK) --extra retrain --constraint requirements.lock --output-file requirements-retrain.lock pyproject.toml
 	$(LOCK) --extra docs --constraint requirements.lock --output-file requirements-docs.lock pyproject.toml
+	$(LOCK) --extra jobs --constraint requirements.lock --format pylock.toml pyproject.toml \
+		| $(BIN)/python workflow/envs/from_lock.py workflow/envs/pairsig.yaml python=3.11
+	$(LOCK) --extra jobs --extra retrain --constraint requirements.lock --constraint requirements-retrain.lock \
+		--format pylock.toml pyproject.toml \
+		| $(BIN)/python workflow/envs/from_lock.py workflow/envs/retrain.yaml python=3.11 openjdk=17 maven=3.9
 
 clean:
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +

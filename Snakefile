@@ -52,7 +52,7 @@ rule all:
         ),
         map(str, DATASET_PICTURES),
         collect("results/pages/{dataset}.html", dataset=SELECTED)
-        if jobs.own
+        if jobs.own_data
         else [
             *collect("results/tables/{table}.html", table=TABLES),
             *map(str, PICTURES),

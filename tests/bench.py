@@ -468,6 +468,18 @@ def exact_bootstrap_items() -> dict[str, Any]:
     return _all_exact(_items(), "accuracy", "exact-bootstrap", "bootstrap", size(2_000))
 
 
+def public_items() -> dict[str, Any]:
+    """`pairsig.compare` of the same, with intervals, Holm's adjustment and the table."""
+    import pairsig
+
+    data = _items()
+    few = data.select(systems=data.systems[:3])
+    pairsig.compare(few, metric="accuracy"), _compare(few, "exact", metric="accuracy")  # compile
+    ours = spent(lambda: pairsig.compare(data, metric="accuracy", threads=_THREADS), 2)
+    engine = spent(lambda: _compare(data, "exact", metric="accuracy", threads=_THREADS), 2)
+    return row(ours, {"bare p-values of all pairs": engine})
+
+
 def bleu_large() -> dict[str, Any]:
     """Bootstrap, all 44,850 pairs of 300 systems, BLEU, 20,000 segments, b = 10⁵."""
     import simulate
@@ -657,7 +669,7 @@ def start_bleu() -> dict[str, Any]:
 
 EXACT = (
     exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap_test, exact_pairs, exact_items,
-    exact_bootstrap_items, items_large,
+    exact_bootstrap_items, public_items, items_large,
 )  # fmt: skip
 _CASES = (
     all_pairs, ranks, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, near_exact, methods, benchmark_items,

@@ -8,7 +8,8 @@ whatever has a decorator, so all that is compiled, and all constants; cosmic-ray
 command on each, and knows a mutant by its number in a file.)
 
 Which tests to run is measured, not listed: in a first run every block notes which tests reach it. A mutant
-then takes those that reach its block until one fails, fast ones first, and those that have killed others. Results are
+then takes those that reach its block until one fails: first those of the files that are most about it (to collect the
+tests of all files takes longer than most tests), and of these fast ones, and those that have killed others. Results are
 kept in `.mutants/`: what was killed stays so while its module is the same, what lived is tried again when tests have
 changed, and a run that was stopped goes on.
 
@@ -66,6 +67,8 @@ PRELOADED = (
 """Imported once, before a process is forked for every mutant."""
 MEMORY = 8 * 2**30
 """Bytes that a mutant may ask for: some would take all there are."""
+FIRST_FILES = 3
+"""Test files whose tests run before all others: those of which the largest share reaches the block."""
 SLACK = 30.0
 """Seconds of processor time beyond three times what its tests take otherwise, after which a mutant does not end."""
 
@@ -475,6 +478,15 @@ def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[s
     return reach
 
 
+def stages(tests: list[str], sizes: Counter[str]) -> Iterator[list[str]]:
+    """The tests of files that are most about a block, then all others; `sizes` are the files' numbers of tests."""
+    reaching = Counter(test.split("::")[0] for test in tests)
+    files = sorted(reaching, key=lambda name: (reaching[name] / sizes[name], reaching[name]), reverse=True)
+    for some in (files[:FIRST_FILES], files[FIRST_FILES:]):
+        if some:
+            yield [test for test in tests if test.split("::")[0] in some]
+
+
 def importers(module: str, sources: dict[str, bytes]) -> set[str]:
     """The modules that import a module."""
     name = module.removeprefix("src/").removesuffix(".py").replace("/", ".").encode()
@@ -548,6 +560,7 @@ def main() -> None:
         importlib.import_module(name)
     copy = Copy(KEPT / "copy")
     reach = survey(copy, modules(), options.tests)
+    sizes = Counter(test.split("::")[0] for test in set().union(*reach.values()))
     if any(b"compiled" in sources[mutant.module] for mutant in mutants):
         copy.pytest(["tests/pairsig/test_comparisons.py", "tests/pairsig/test_random_streams.py"], First(), None)
         shutil.copytree(copy.numba, copy.warm, dirs_exist_ok=True)
@@ -579,8 +592,11 @@ def main() -> None:
                     continue
                 outcome, by = "lived", "reached by no test"
                 if ordered:
-                    limit = 3 * sum(tests.values()) + SLACK
-                    outcome, by = copy.lives(mutant, sources[mutant.module], ordered, limit)
+                    for stage in stages(ordered, sizes):
+                        limit = 3 * sum(tests[test] for test in stage) + SLACK
+                        outcome, by = copy.lives(mutant, sources[mutant.module], stage, limit)
+                        if outcome != "lived":
+                            break
                 killed[by] += outcome == "killed"
                 csv.writer(lines, delimiter="\t", lineterminator="\n").writerow(
                     [*mutant.key, outcome, by, source, tested]

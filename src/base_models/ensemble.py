@@ -77,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m base_models.ensemble", description=__doc__)
     parser.add_argument("outputs", nargs="+", type=Path, help="parses of the same sentences, CoNLL-U or CoNLL-X")
     parser.add_argument("--output", type=Path, required=True)
-    given = parser.parse_args(arguments)
-    return program.exit_status("base_models.ensemble", lambda: ensemble(given.outputs, given.output))
+    options = parser.parse_args(arguments)
+    return program.exit_status("base_models.ensemble", lambda: ensemble(options.outputs, options.output))
 
 
 if __name__ == "__main__":

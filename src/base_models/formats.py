@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,7 +49,7 @@ def read_sentences(path: Path) -> list[Sentence]:
 def write_sentences(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences in CoNLL-U."""
     lines = (["\t".join(word) for word in sentence] for sentence in sentences)
-    write_text("".join("\n".join(one) + "\n\n" for one in lines), path)
+    write_text("".join("\n".join(lines_of_sentence) + "\n\n" for lines_of_sentence in lines), path)
 
 
 def with_arcs(sentence: Sentence, arcs: Sequence[Arc]) -> Sentence:
@@ -82,7 +83,7 @@ def read_linked_pairs(path: Path) -> list[tuple[Pair, Alignment]]:
     linked_pairs: list[tuple[Pair, Alignment]] = []
     for place, line, (source, target, *annotated) in _sides(path):
         end = f"{place}: found {line.strip()[-40:]!r} at the end"
-        matches = [_LINK.fullmatch(link) for links in annotated for link in links]
+        matches = [_LINK.fullmatch(link) for link in chain.from_iterable(annotated)]
         if not annotated or not all(matches):
             raise InputError(f"{end}, expected ||| and links")
         links = [(int(match[1]), int(match[3]), match[2]) for match in matches if match]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def rules(
     (sources, source_starts), (targets, target_starts) = (
         flat([pair[side] for pair in pairs], numbers[side]) for side in (0, 1)
     )
-    linked = np.array([link for one in links for link in sorted(one)], dtype=np.int64).reshape(-1, 2)
+    linked = np.array(list(chain.from_iterable(map(sorted, links))), dtype=np.int64).reshape(-1, 2)
     link_starts = np.cumsum([0, *map(len, links)], dtype=np.int64)
     times = np.array(repeats, dtype=np.int64)
     text = (sources, source_starts, targets, target_starts, linked, link_starts, times)
@@ -122,7 +123,7 @@ def rules(
     ranked = frequent[np.lexsort((chosen[frequent], -weights[1][chosen[frequent]], -counts[frequent], group[frequent]))]
     starts = np.flatnonzero(np.concatenate([[True], group[ranked][1:] != group[ranked][:-1]]))
     rank = np.arange(len(ranked)) - np.repeat(starts, np.diff([*starts, len(ranked)]))
-    words = [list(one) for one in numbers]
+    words = [list(numbers_of_side) for numbers_of_side in numbers]
     for k in ranked[rank < best].tolist():
         place = places[chosen[k]].tolist()
         at = place[0]
@@ -167,21 +168,21 @@ def _lexical(text: tuple[Ints, ...]) -> tuple[tuple[Floats, Ints], tuple[Floats,
     n_links = [np.bincount(at, minlength=len(side)) for at, side in zip(ends, (sources, targets), strict=True)]
     alone = [np.flatnonzero(number == 0) for number in n_links]
     # Words without a link are linked to `none`.
-    one = np.concatenate([sources[ends[0]], sources[alone[0]], np.full(len(alone[1]), none)])
-    other = np.concatenate([targets[ends[1]], np.full(len(alone[0]), none), targets[alone[1]]])
-    own = [np.repeat(times, np.diff(starts)) for starts in (source_starts, target_starts)]
-    weight = np.concatenate([times[of_link], own[0][alone[0]], own[1][alone[1]]])
-    _, cell = np.unique(one * size + other, return_inverse=True)
+    source_words = np.concatenate([sources[ends[0]], sources[alone[0]], np.full(len(alone[1]), none)])
+    target_words = np.concatenate([targets[ends[1]], np.full(len(alone[0]), none), targets[alone[1]]])
+    of_sentence = [np.repeat(times, np.diff(starts)) for starts in (source_starts, target_starts)]
+    weight = np.concatenate([times[of_link], of_sentence[0][alone[0]], of_sentence[1][alone[1]]])
+    _, cell = np.unique(source_words * size + target_words, return_inverse=True)
     together = np.bincount(cell, weights=weight)[cell]
-    given_one = together / np.bincount(one, weights=weight)[one]
-    given_other = together / np.bincount(other, weights=weight)[other]
+    given_source = together / np.bincount(source_words, weights=weight)[source_words]
+    given_target = together / np.bincount(target_words, weights=weight)[target_words]
     n, parts = len(of_link), []
-    for side, given, lone in (
-        (0, given_other, slice(n, n + len(alone[0]))),
-        (1, given_one, slice(n + len(alone[0]), None)),
+    for side, conditional, lone in (
+        (0, given_target, slice(n, n + len(alone[0]))),
+        (1, given_source, slice(n + len(alone[0]), None)),
     ):
-        total = np.bincount(ends[side], weights=given[:n], minlength=len(n_links[side]))
-        total[alone[side]] = given[lone]
+        total = np.bincount(ends[side], weights=conditional[:n], minlength=len(n_links[side]))
+        total[alone[side]] = conditional[lone]
         parts.append((np.log(total / np.maximum(n_links[side], 1)), (source_starts, target_starts)[side]))
     return parts[0], parts[1]
 

@@ -41,14 +41,16 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, longest: int = L
 
 def links(direction: Direction, pair: Pair) -> set[tuple[int, int]]:
     """Find the best link of every word of the second side, as positions (first side, second side), without null."""
-    given, generated = formats.folded(pair)
+    conditioning, generated = formats.folded(pair)
     # For unseen lengths there are no positions, so model 1 is used.
-    uniform = [[1.0] * (len(given) + 1)] * len(generated)
-    positions = direction.positions.get((len(given), len(generated)), uniform)
+    uniform = [[1.0] * (len(conditioning) + 1)] * len(generated)
+    positions = direction.positions.get((len(conditioning), len(generated)), uniform)
     pairs = set()
     for j, word in enumerate(generated):
         translation = direction.translation.get(word, {})
-        scores = [translation.get(other, 0.0) * positions[j][i] for i, other in enumerate([None, *given])]
+        scores = [
+            translation.get(condition, 0.0) * positions[j][i] for i, condition in enumerate([None, *conditioning])
+        ]
         best = max(range(len(scores)), key=scores.__getitem__)
         if best:
             pairs.add((best - 1, j))
@@ -77,14 +79,16 @@ def predict(model: Path, segments: Path, output: Path) -> None:
 
 def _fit(pairs: Sequence[Pair], iterations: int) -> Direction:
     """Train NLTK's model that generates one side from the other."""
-    trained = IBMModel2([AlignedSent(list(generated), list(given)) for given, generated in pairs], iterations)
+    trained = IBMModel2(
+        [AlignedSent(list(generated), list(conditioning)) for conditioning, generated in pairs], iterations
+    )
     least = IBMModel2.MIN_PROB
     positions = {}
-    for n, m in sorted({(len(given), len(generated)) for given, generated in pairs}):
+    for n, m in sorted({(len(conditioning), len(generated)) for conditioning, generated in pairs}):
         table = trained.alignment_table
         positions[n, m] = [[table[i][j][n][m] for i in range(n + 1)] for j in range(1, m + 1)]
     translation = {
-        word: {other: value for other, value in row.items() if value > least}
+        word: {condition: value for condition, value in row.items() if value > least}
         for word, row in sorted(trained.translation_table.items())
     }
     return Direction(translation, positions)

@@ -60,9 +60,9 @@ def predict(model: Path, segments: Path, output: Path) -> None:
         if not (model / f"{direction}.src").exists() or not aligner.load(str(model / direction)):
             raise InputError(f"{model}: found no IBM model 4, expected one that train wrote")
         directions.append(aligner)
-    both = thot.SymmetrizedAligner(*directions)
-    both.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG
-    matrices = (both.get_best_alignment(*formats.folded(pair))[1] for pair in formats.read_pairs(segments))
+    symmetrized = thot.SymmetrizedAligner(*directions)
+    symmetrized.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG
+    matrices = (symmetrized.get_best_alignment(*formats.folded(pair))[1] for pair in formats.read_pairs(segments))
     formats.write_links(output, ([(i, j) for i, j in np.argwhere(matrix.to_numpy()).tolist()] for matrix in matrices))
 
 

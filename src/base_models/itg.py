@@ -59,22 +59,22 @@ def features(pair: Pair, forward: Floats, backward: Floats) -> dict[str, Floats]
     """
     shape = forward.shape
     p, q = np.clip(forward, _LEAST, 1), np.clip(backward, _LEAST, 1)
-    both = np.sqrt(p * q)
+    geometric_mean = np.sqrt(p * q)
     positions = [np.arange(size) / size for size in shape]
     distance = np.abs(positions[0][:, None] - positions[1])
     source, target = (np.array([word.lower() for word in side], dtype=object) for side in pair)
     signs = [np.array([not word.isalnum() for word in side]) for side in (source, target)]
     same = source[:, None] == target
-    around = np.pad(both, 1)
-    best = [both >= both.max(axis=axis, keepdims=True) for axis in (1, 0)]
+    around = np.pad(geometric_mean, 1)
+    best = [geometric_mean >= geometric_mean.max(axis=axis, keepdims=True) for axis in (1, 0)]
     columns = {
         "any": np.ones(shape),
         "forward": p,
         "backward": q,
-        "both": both,
+        "both": geometric_mean,
         "log forward": np.log(p) / 10,
         "log backward": np.log(q) / 10,
-        **{f"both above {bound}": both > bound for bound in LIKELY},
+        **{f"both above {bound}": geometric_mean > bound for bound in LIKELY},
         "best of source word": best[0],
         "best of target word": best[1],
         "best of both words": best[0] & best[1],
@@ -130,10 +130,10 @@ def train(training_set: Path, model: Path, seed: int, *, hmm: Path) -> None:
 
 def predict(model: Path, segments: Path, output: Path, *, hmm: Path) -> None:
     """Align sentence pairs."""
-    weights, given = read(model), joint_hmm.read(hmm)
+    weights, hidden_markov = read(model), joint_hmm.read(hmm)
     pairs = formats.read_pairs(segments)
     _check_lengths(pairs, segments)
-    formats.write_links(output, (decode(weights, given, pair) for pair in pairs))
+    formats.write_links(output, (decode(weights, hidden_markov, pair) for pair in pairs))
 
 
 def read(path: Path) -> dict[str, float]:
@@ -159,9 +159,9 @@ NAMES = tuple(features((["a"], ["a"]), np.ones((1, 1)), np.ones((1, 1))))
 def _check_lengths(pairs: Sequence[Pair], path: Path) -> None:
     for number, (source, target) in enumerate(pairs, start=1):
         if max(len(source), len(target)) > LONGEST:
-            found = f"found a pair of {len(source)} and {len(target)} words, expected at most {LONGEST} on a side"
+            fault = f"found a pair of {len(source)} and {len(target)} words, expected at most {LONGEST} on a side"
             raise InputError(
-                f"{path}, line {number}: {found}, since the search takes their product to the power of three"
+                f"{path}, line {number}: {fault}, since the search takes their product to the power of three"
             )
 
 

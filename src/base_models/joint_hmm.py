@@ -109,8 +109,8 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = Tr
             ]
             parameters = tuple((direction.translation, direction.null, direction.jumps) for direction in directions)
             model.likelihoods.append(_expect(text, parameters, tuple(counts), hmm, joint))
-            for direction, counted, given in zip(directions, counts, givens, strict=True):
-                _maximize(direction, counted, *given)
+            for direction, counted, conditioning in zip(directions, counts, givens, strict=True):
+                _maximize(direction, counted, *conditioning)
     return model
 
 
@@ -122,13 +122,13 @@ def posteriors(model: Model, pair: Pair) -> tuple[Floats, Floats]:
     at = np.minimum(np.searchsorted(model.keys, keys), len(model.keys) - 1)
     known = (model.keys[at] == keys) & (numbers[0][:, None] >= 0) & (numbers[1] >= 0)
 
-    def found(one: Direction, generated: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
-        cells = np.where(known, one.translation[at], 0.0)
-        return cells, np.where(generated >= 0, one.null[generated], 0.0), one.jumps
+    def looked_up(direction: Direction, generated: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+        cells = np.where(known, direction.translation[at], 0.0)
+        return cells, np.where(generated >= 0, direction.null[generated], 0.0), direction.jumps
 
-    cells, null, jumps = found(model.forward, numbers[1])
+    cells, null, jumps = looked_up(model.forward, numbers[1])
     forward = _infer(cells.T, null, jumps, True)[0]
-    return forward.T, _infer(*found(model.backward, numbers[0]), True)[0]
+    return forward.T, _infer(*looked_up(model.backward, numbers[0]), True)[0]
 
 
 def decode(model: Model, pair: Pair, *, threshold: float = THRESHOLD) -> list[tuple[int, int]]:
@@ -142,11 +142,10 @@ def write(model: Model, path: Path) -> None:
     texts: dict[str, Any] = {
         side: np.frombuffer("\n".join(getattr(model, side)).encode(), dtype=np.uint8) for side in _SIDES
     }
-    parameters: dict[str, Any] = {
-        f"{name}_{what}": values
-        for name in ("forward", "backward")
-        for what, values in vars(getattr(model, name)).items()
-    }
+    parameters: dict[str, Any] = {}
+    for name in ("forward", "backward"):
+        direction = vars(getattr(model, name))
+        parameters |= {f"{name}_{parameter}": values for parameter, values in direction.items()}
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez(file, keys=model.keys, **texts, **parameters)
 
@@ -156,7 +155,7 @@ def read(path: Path) -> Model:
     with program.reading(path, "joint_hmm"), np.load(path) as arrays:
         sources, targets = (arrays[side].tobytes().decode().split("\n") for side in _SIDES)
         forward, backward = (
-            Direction(*(arrays[f"{name}_{what}"] for what in ("translation", "null", "jumps")))
+            Direction(*(arrays[f"{name}_{parameter}"] for parameter in ("translation", "null", "jumps")))
             for name in ("forward", "backward")
         )
         return Model(sources, targets, arrays["keys"], forward, backward)
@@ -181,11 +180,11 @@ def flat(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> tuple[N
 
 
 def _maximize(
-    direction: Direction, counts: tuple[Floats, Floats, Floats, Floats], given: NDArray[np.int64], size: int
+    direction: Direction, counts: tuple[Floats, Floats, Floats, Floats], conditioning: NDArray[np.int64], size: int
 ) -> None:
-    """Run the M-step, in place; `given` is the conditioning word of each pair, one of `size` words."""
+    """Run the M-step, in place; `conditioning` is the conditioning word of each pair, one of `size` words."""
     links, nulls, jumps, expected = counts
-    totals = np.bincount(given, weights=links, minlength=size)[given]
+    totals = np.bincount(conditioning, weights=links, minlength=size)[conditioning]
     direction.translation = np.divide(links, totals, out=np.zeros_like(links), where=totals > 0)
     if nulls.any():
         direction.null = nulls / nulls.sum()

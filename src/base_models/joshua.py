@@ -131,8 +131,8 @@ def _decode(
         named = [f"{name} {weight:.12g}" for name, weight in weights.items()]
         config.write_text("".join(f"{line}\n" for line in [*filled, *named]), encoding="utf-8")
         source.write_text("".join(f"{_escape(sentence)}\n" for sentence in sentences), encoding="utf-8")
-        with source.open("rb") as given, printed.open("wb") as taken:
-            _java(jars, "org.apache.joshua.decoder.JoshuaDecoder", "-c", config, stdin=given, stdout=taken)
+        with source.open("rb") as source_file, printed.open("wb") as printed_file:
+            _java(jars, "org.apache.joshua.decoder.JoshuaDecoder", "-c", config, stdin=source_file, stdout=printed_file)
         lines = [_shown(line.rstrip("\n")) for line in open_text(printed)]
     if best == 1 and len(lines) != len(sentences):
         raise InputError(f"found {len(lines)} translations by Joshua, expected {len(sentences)}")
@@ -236,12 +236,12 @@ def _search(
         moved = False
         for k, name in enumerate(names):
             for way in (step, -step):
-                other = point.copy()
-                other[k] += way * max(abs(point[k]), 0.1)
-                if name.startswith("tm_pt_") and other[k] <= 0:
+                candidate = point.copy()
+                candidate[k] += way * max(abs(point[k]), 0.1)
+                if name.startswith("tm_pt_") and candidate[k] <= 0:
                     continue
-                if (there := score(other)) > now + 1e-9:
-                    point, now, moved = other, there, True
+                if (there := score(candidate)) > now + 1e-9:
+                    point, now, moved = candidate, there, True
                     break
         if not moved:
             step /= 2
@@ -284,16 +284,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action.add_argument("--jars", type=Path, required=True, help="folder of jars")
     for action in (predicting, tuning):
         action.add_argument("--weights", type=_weights, required=True, help="of Joshua's features: NAME=NUMBER,…")
-    given = vars(parser.parse_args(arguments))
-    action = given.pop("action")
+    options = vars(parser.parse_args(arguments))
+    action = options.pop("action")
 
     def chosen() -> None:
         if action == "train":
-            train(given.pop("train"), **given)
+            train(options.pop("train"), **options)
         elif action == "predict":
-            predict(segments=given.pop("input"), **given)
+            predict(segments=options.pop("input"), **options)
         else:
-            print(_formatted(tune(**given)))
+            print(_formatted(tune(**options)))
 
     return program.exit_status("base_models.joshua", chosen)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from base_models.formats import TOP, read_tree, read_trees
@@ -56,7 +57,7 @@ def tag(tree: Node) -> Node:
 
 def heads(trees: Iterable[Node]) -> Iterator[str]:
     """Write head rules in OpenNLP's format, one line per label: number of fields, label, from left to right."""
-    labels = {label for tree in trees for label in _phrases(hide(tree))}
+    labels = set(chain.from_iterable(_phrases(hide(tree)) for tree in trees))
     return (f"2 {label} 1" for label in sorted(labels - {ROOT} | {TOP}))
 
 
@@ -77,16 +78,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("target", type=Path)
     parser.add_argument("--form", choices=FORMS, default="trees", help="of what is hidden")
     parser.add_argument("--input", type=Path, help="the flat trees that were parsed, for show")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
 
     def chosen() -> None:
-        if given.action == "hide":
-            texts = [FORMS[given.form](hide(tree)) for tree in read_trees(given.source)]
-        elif given.action == "heads":
-            texts = list(heads(read_trees(given.source)))
+        if options.action == "hide":
+            texts = [FORMS[options.form](hide(tree)) for tree in read_trees(options.source)]
+        elif options.action == "heads":
+            texts = list(heads(read_trees(options.source)))
         else:
-            texts = _show_all(given.source, given.input)
-        write_text("".join(f"{text}\n" for text in texts), given.target)
+            texts = _show_all(options.source, options.input)
+        write_text("".join(f"{text}\n" for text in texts), options.target)
 
     return exit_status("base_models.labels", chosen)
 

@@ -173,8 +173,8 @@ def read_sentences(path: Path, *, trees: bool) -> Iterator[Sentence]:
         heads = [-1]
         for row in rows:
             if trees and not (row[6].isdecimal() and int(row[6]) <= len(rows) and row[6] != row[0]):
-                found, expected = f"the head {row[6]!r} of word {row[0]}", f"another number from 0 to {len(rows)}"
-                raise InputError(f"{path}, sentence {number}: found {found}, expected {expected}")
+                actual, expected = f"the head {row[6]!r} of word {row[0]}", f"another number from 0 to {len(rows)}"
+                raise InputError(f"{path}, sentence {number}: found {actual}, expected {expected}")
             heads.append(int(row[6]) if trees else 0)
         columns = [["", "", "", ""], *([row[1].lower(), row[2].lower(), row[3], row[4]] for row in rows)]
         atoms = [[_hash(column, text) for column, text in enumerate(word)] for word in columns]
@@ -292,9 +292,9 @@ def _features(atoms, head, word, slots):  # type: ignore[no-untyped-def]
             slots[at] = _slot(t + template, a, b, c, where)
             at += 1
         # Five values, two of them in one.
-        both, onward = form ^ (tag << np.uint64(1)), tag ^ (after << np.uint64(1))
+        form_and_tag, onward = form ^ (tag << np.uint64(1)), tag ^ (after << np.uint64(1))
         backward = before ^ (tag << np.uint64(1))
-        slots[at] = _slot(t + 17, both, own_form, own_tag, where)
+        slots[at] = _slot(t + 17, form_and_tag, own_form, own_tag, where)
         slots[at + 1] = _slot(t + 18, onward, own_before, own_tag, where)
         slots[at + 2] = _slot(t + 19, backward, own_before, own_tag, where)
         slots[at + 3] = _slot(t + 20, onward, own_tag, own_after, where)

@@ -44,13 +44,13 @@ def run(
     predicting.add_argument("--model", type=Path, required=True, help="made by train")
     predicting.add_argument("--input", type=Path, required=True, help="segments, in the task's own format")
     predicting.add_argument("--output", type=Path, required=True, help="to write, a segment for every one of the input")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
 
     def chosen() -> None:
-        if given.action == "train":
-            train(given.train, given.model, given.seed)
+        if options.action == "train":
+            train(options.train, options.model, options.seed)
         else:
-            predict(given.model, given.input, given.output)
+            predict(options.model, options.input, options.output)
 
     return exit_status(module, chosen)
 

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -115,7 +116,7 @@ def train(training_set: Path, model: Path, seed: int, *, encoding: str = "relati
     trees = [trees[index] for index in order]
     labels = [encode(tree) for tree in trees]
     gaps = [_written(gaps, encoding) for gaps, _ in labels]
-    counts = Counter(label for sequence in gaps for label in sequence)
+    counts = Counter(chain.from_iterable(gaps))
     instead = _common_labels(counts)
     trainers = [pycrfsuite.Trainer(algorithm, ALGORITHMS[algorithm], verbose=False) for _ in range(2)]
     for tree, gap_labels, (_, chains) in zip(trees, gaps, labels, strict=True):

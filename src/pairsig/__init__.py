@@ -51,7 +51,6 @@ _NAMES = {
     "stats.resampling": ("TestResult", "bootstrap_test", "randomization_test"),
     "stats.sequential": ("SequentialResult", "sequential_test"),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric",
@@ -87,10 +86,11 @@ def metric_names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = next((module for module, names in _NAMES.items() if name in names), "")
+    if not home:
         raise AttributeError(f"module 'pairsig' has no attribute {name!r}")
-    own = name.removesuffix("_statistics")  # `read_statistics` is `core.statistics.read`
-    value = getattr(import_module(f"pairsig.{_HOMES[name]}"), own)
+    name_in_module = name.removesuffix("_statistics")  # `read_statistics` is `core.statistics.read`
+    value = getattr(import_module(f"pairsig.{home}"), name_in_module)
     globals()[name] = value
     return value
 

@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairsig import report
 from pairsig.comparisons import all_pairs, inputs, methods
@@ -264,10 +263,6 @@ def _signed(table: pd.DataFrame) -> pd.DataFrame:
     return methods.signed(table).rename(columns=names)
 
 
-def _pair(metric: Metric, counts: NDArray[Any], both: list[int], documents: NDArray[np.str_] | None) -> Pair:
-    return Pair(metric, counts[both], documents)
-
-
 def _interval(
     whole: intervals.Interval,
     pair: Callable[[], Pair],
@@ -392,7 +387,7 @@ def compare(
         p = rows["pvalue"]
         rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
         rows = rows.assign(only_a=math.nan, only_b=math.nan)
-        notes = [sentence for doubt in compared["doubt"] for sentence in doubt.split("; ") if sentence]
+        notes = list(filter(None, chain.from_iterable(compared["doubt"].str.split("; "))))
     else:
         rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
@@ -450,61 +445,74 @@ def _pairs(
     if baseline is not None:
         rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
         turned = (rows["system_a"] == baseline).to_numpy()
-    for what in ("system", "score"):
-        first, second = rows[f"{what}_a"], rows[f"{what}_b"]
-        rows = rows.assign(**{f"{what}_a": first.where(~turned, second), f"{what}_b": second.where(~turned, first)})
-    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
+    for column in ("system", "score"):
+        first, second = rows[f"{column}_a"], rows[f"{column}_b"]
+        rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
     if directed:
-        rows = _one_sided(rows, metric, counts, place, documents, alternative, resampling)
+        rows = _one_sided(rows, statistics, metric, unit, alternative, resampling)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
+    return _with_intervals(rows, statistics, metric, unit, resampling)
+
+
+def _with_intervals(
+    rows: pd.DataFrame, statistics: Statistics, metric: Metric, unit: Unit, resampling: Resampling
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows with intervals and counts of items on which one system alone is better, and the notes about them."""
+    place = {name: index for index, name in enumerate(statistics.systems)}
+    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
     units = counts if documents is None else by_document(documents, counts)
-    closed, items = intervals.of_pairs(units, metric, unit), intervals.Items.of(counts, metric)
+    items = intervals.Items.of(counts, metric)
+    if items is not None and documents is None:
+        closed: Callable[..., intervals.Interval] = partial(items.interval, unit=unit)
+    else:
+        closed = intervals.of_pairs(units, metric, unit)
     passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
-    notes, ends = [], []
-    alone: list[tuple[float, float]] = []
-    columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
-    for a, b, difference, p, signature in rows[columns].itertuples(index=False):
-        run = definitions.from_signature(signature)
-        pair = cache(partial(_pair, metric, counts, [place[a], place[b]], documents))
-        whole = closed(place[a], place[b])
-        interval = _interval(whole, pair, difference, p, run, resampling)
-        ends.append((interval.low, interval.high))
-        if items is not None:
-            alone.append(items.better(place[a], place[b]))
-        else:
-            both_pass = passes[place[a]] and passes[place[b]]
-            alone.append((both_pass and intervals.right_alone(pair())) or (math.nan, math.nan))
+    first, second = (rows[name].map(place).to_numpy() for name in ("system_a", "system_b"))
+    tests = list(map(definitions.from_signature, rows["signature"]))
+    notes: list[str] = []
+    ends, alone = np.full((2, 2, len(rows)), math.nan)
+    places = np.arange(len(rows))
+    if items is not None:
+        alone = np.array(items.better(first, second))
+        if documents is None and not in_documents and not any(test.statistic for test in tests):
+            low, high = ends = np.array(items.ends(first, second))
+            two_sided = np.array([test.two_sided for test in tests])
+            places = np.flatnonzero(two_sided & intervals.disagree(low, high, rows["difference"], rows["pvalue"]))
+    for row in places.tolist():
+        run, a, b = tests[row], first[row], second[row]
+        pair = cache(partial(Pair, metric, counts[[a, b]], documents))
+        whole = closed(a, b)
+        interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, resampling)
+        ends[:, row] = interval.low, interval.high
+        if items is None and passes[a] and passes[b]:
+            alone[:, row] = intervals.right_alone(pair()) or (math.nan, math.nan)
         about = (
             unused(pair(), statistics.documents) if in_documents else "",
             whole.doubt,
             studentized.warning(pair(), run) if items is None else "",
         )
-        of = f"{a} and {b}: " if len(rows) > 1 else ""
+        of = f"{statistics.systems[a]} and {statistics.systems[b]}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
-    rows[["ci_low", "ci_high"]] = ends
-    rows[["only_a", "only_b"]] = alone
+    rows["ci_low"], rows["ci_high"] = ends
+    rows["only_a"], rows["only_b"] = alone
     warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
     return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
 
 
 def _one_sided(
-    rows: pd.DataFrame,
-    metric: Metric,
-    counts: Any,
-    place: dict[str, int],
-    documents: Any,
-    alternative: str,
-    resampling: Resampling,
+    rows: pd.DataFrame, statistics: Statistics, metric: Metric, unit: Unit, alternative: str, resampling: Resampling
 ) -> pd.DataFrame:
     """The rows with the p-values of a direction that was fixed in advance, from A to B."""
+    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
     cells: dict[str, list[Any]] = {
         name: [] for name in ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
     }
     for a, b, signature in rows[["system_a", "system_b", "signature"]].itertuples(index=False):
         two_sided = definitions.from_signature(signature)
         test = definitions.find(two_sided.name, two_sided.method or None, alternative)
-        result = kernels.run(Pair(metric, counts[[place[a], place[b]]], documents), test, resampling)
+        both = [statistics.systems.index(a), statistics.systems.index(b)]
+        result = kernels.run(Pair(metric, counts[both], documents), test, resampling)
         for name, column in cells.items():
             column.append(getattr(result, name, result.pvalue))
     return rows.assign(**cells)

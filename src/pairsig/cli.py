@@ -479,7 +479,7 @@ def _of_counts(arguments: argparse.Namespace) -> list[Statistics]:
 
 def _notes(data: Sequence[Statistics]) -> list[str]:
     """What the user should know about how the files were read."""
-    return list(dict.fromkeys(note for systems in data for note in systems.notes))
+    return list(dict.fromkeys(chain.from_iterable(systems.notes for systems in data)))
 
 
 def _names(text: str) -> list[str]:
@@ -600,7 +600,9 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         from pairsig.io import tables
         from pairsig.report import flips
 
-        parts = [flips.table(systems, metric, baseline) for systems in data for metric in systems.metrics]
+        parts: list[pd.DataFrame] = []
+        for systems in data:
+            parts += [flips.table(systems, metric, baseline) for metric in systems.metrics]
         flipped = flips.for_spreadsheets(pd.concat(parts, ignore_index=True))
         tables.write(flipped, arguments.flips)
 
@@ -713,7 +715,7 @@ def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> St
         return replace(data, metrics=(chosen_metric(data, arguments.metric or None),))
     parts = _read_systems(arguments, files)
     console.note(*_notes(parts))
-    names = [metric.name for part in parts for metric in part.metrics]
+    names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     if len(names) > 1:
         raise Question(f"found the metrics {listed(names)}, expected one", [{"metric": name} for name in names[:3]])
     data = replace(parts[0], dataset=Path(files[0]).stem) if len(files) == 1 else parts[0]
@@ -852,14 +854,14 @@ def _collect(arguments: argparse.Namespace) -> None:
         console.warn(f"dataset {arguments.dataset}: system {omission.system} is left out: {omission}")
     parts = [statistics.read(path) for path in arguments.counts if path not in omissions]
     if arguments.onto:
-        given = {system for part in parts for system in part.systems} | {
+        systems_counted = set(chain.from_iterable(part.systems for part in parts)) | {
             omission.system for omission in omissions.values()
         }
         onto = statistics.read(arguments.onto)
         staying = [
             system
             for system, group in zip(onto.systems, onto.groups, strict=True)
-            if group in arguments.keep and system not in given
+            if group in arguments.keep and system not in systems_counted
         ]
         parts[:0] = [onto.select(systems=staying)] * bool(staying)
     if not parts:
@@ -921,11 +923,11 @@ def _transfer(arguments: argparse.Namespace) -> None:
     from pairsig.comparisons import pair_tables
     from pairsig.planning import heterogeneity
 
-    given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
+    comparisons = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
     predictions = heterogeneity.transfers(
-        given, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
+        comparisons, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
     )
-    limits = heterogeneity.notes(predictions, int(given["n_segments"].min()))
+    limits = heterogeneity.notes(predictions, int(comparisons["n_segments"].min()))
     if arguments.output is not None:
         console.note(*limits)
     _show(arguments, predictions, lambda form: heterogeneity.render(predictions, limits, form))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial, wraps
 from importlib import import_module
 from itertools import pairwise
@@ -62,10 +62,12 @@ def _commands(wanted: str = "") -> console.Commands:
 
     from study import analysis
 
-    module_name = wanted.replace("-", "_")
-    for name in (
-        [module_name] if module_name in analysis.MODULES else [] if wanted in commands.names else analysis.MODULES
-    ):
+    names: Collection[str] = analysis.MODULES
+    if (module_name := wanted.replace("-", "_")) in analysis.MODULES:
+        names = [module_name]
+    elif wanted in commands.names:
+        names = []
+    for name in names:
         if (record := analysis.load(name)).function:
             _add_analysis(commands, name, record)
     return commands
@@ -554,14 +556,13 @@ def _figure(arguments: argparse.Namespace) -> None:
 
 def _usage(signature: inspect.Signature) -> str:
     """Format the parameters of a function: `thresholds [size_scaling]`, `comparisons …`."""
-    return " ".join(
-        f"{parameter.name} …"
-        if parameter.kind is parameter.VAR_POSITIONAL
-        else parameter.name
-        if parameter.default is parameter.empty
-        else f"[{parameter.name}]"
-        for parameter in signature.parameters.values()
-    )
+    words = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            words.append(f"{parameter.name} …")
+        else:
+            words.append(parameter.name if parameter.default is parameter.empty else f"[{parameter.name}]")
+    return " ".join(words)
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:
@@ -607,7 +608,7 @@ def _page(arguments: argparse.Namespace) -> None:
     """Write a web page about the systems of one dataset: ranks, significant differences, all pairs."""
     from pairsig.comparisons.ranking import rank
     from pairsig.io import tables
-    from study.site import own
+    from study.site import own_data
 
     ranking = rank(
         read_statistics(arguments.statistics),
@@ -617,7 +618,7 @@ def _page(arguments: argparse.Namespace) -> None:
         unit=arguments.unit,
         threads=arguments.threads,
     )
-    tables.write_text(own.page(ranking), arguments.output)
+    tables.write_text(own_data.page(ranking), arguments.output)
 
 
 def _findings(arguments: argparse.Namespace) -> None:

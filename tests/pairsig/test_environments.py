@@ -1,4 +1,4 @@
-"""One set of versions: what conda is asked for is what the lock files hold."""
+"""One set of versions: what conda is asked for is what the lock files have."""
 
 import ast
 import functools
@@ -19,16 +19,13 @@ from pairsig import InputError
 from pairsig.io import packages
 from running import ROOT
 
-# Under conda some packages have other names, or parts of their own.
-NAMES = {"matplotlib-base": "matplotlib"}
-NOT_PYTHON = {"python", "pip", "openjdk", "maven"}
-
 
 def locked():
+    """The version of every package in the lock files, and the checksums of all."""
     lines = "".join(
         (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-retrain.lock")
     )
-    return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lines, re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lines, re.MULTILINE)), set(re.findall(r"--hash=(\S+)", lines))
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -153,23 +150,23 @@ def test_a_missing_package_is_one_sentence(package, monkeypatch):
         packages.need(package)
 
 
-def asked_of_conda(name):
-    """Python packages that an environment of conda holds, with their versions."""
-    *packages, from_pip = yaml.safe_load((ROOT / f"workflow/envs/{name}.yaml").read_text(encoding="utf-8"))[
-        "dependencies"
-    ]
-    asked = dict(re.fullmatch(r"([\w.-]+)(?: =(.+))?", package).groups() for package in packages)
-    asked |= dict(package.split("==") for package in from_pip["pip"])
-    return {
-        re.sub(r"[-_.]+", "-", NAMES.get(key, key)): version for key, version in asked.items() if key not in NOT_PYTHON
-    }
+def from_pip(name):
+    """The requirements of an environment of conda, all of which pip installs."""
+    environment = yaml.safe_load((ROOT / f"workflow/envs/{name}.yaml").read_text(encoding="utf-8"))
+    *from_conda, requirements = environment["dependencies"]
+    assert set(from_conda) == {"python=3.11", "pip"} | ({"openjdk=17", "maven=3.9"} if name == "retrain" else set())
+    return requirements["pip"]
 
 
 @pytest.mark.parametrize("name", ["pairsig", "retrain"])
-def test_conda_gets_the_locked_versions(name):
-    versions = locked()
-    for package, version in asked_of_conda(name).items():
-        assert re.match(re.escape(version) + r"(\.|$)", versions[package]), (package, version, versions[package])
+def test_conda_gets_the_locked_versions_by_their_checksums(name):
+    versions, checksums = locked()
+    for requirement in from_pip(name):
+        package, version, *hashes = re.match(r"([\w.-]+)==(\S+)", requirement).groups()
+        hashes = re.findall(r"--hash=(\S+)", requirement)
+        assert versions[package] == version
+        assert hashes
+        assert set(hashes) <= checksums, package
 
 
 @pytest.mark.parametrize("name", ["pairsig", "retrain"])
@@ -182,7 +179,27 @@ def test_conda_gets_all_that_its_rules_import(name):
     if name == "retrain":
         needed |= declared("retrain")
     assert {"jinja2", "numpy", "vl-convert-python"} <= needed
-    assert {re.sub(r"[-_.]+", "-", package) for package in needed} - set(asked_of_conda(name)) == set()
+    packages = {requirement.partition("==")[0] for requirement in from_pip(name)}
+    assert {re.sub(r"[-_.]+", "-", package) for package in needed} - packages == set()
+
+
+@pytest.mark.slow  # it downloads 300 MB
+def test_pip_installs_what_conda_asks_it_for(tmp_path):
+    """Python 3.11 is conda's own; a job needs no more than that, these packages and the sources."""
+    if sys.version_info[:2] != (3, 11):
+        pytest.skip("needs Python 3.11, as in the environment")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "conda"], check=True)
+    (tmp_path / "requirements.txt").write_text("\n".join(from_pip("pairsig")), encoding="utf-8")
+    theirs = tmp_path / "conda/bin/python"
+    subprocess.run([theirs, "-m", "pip", "install", "--quiet", "-r", tmp_path / "requirements.txt"], check=True)
+    table = ROOT / "results/reference/reproduction.tsv"
+    for python, name in (theirs, "theirs.svg"), (sys.executable, "ours.svg"):
+        subprocess.run(
+            [python, "-m", "study", "plot", "thresholds", table, "--output", tmp_path / name],
+            env={"PYTHONPATH": str(ROOT / "src"), "PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+            check=True,
+        )
+    assert (tmp_path / "theirs.svg").read_bytes() == (tmp_path / "ours.svg").read_bytes()
 
 
 @pytest.fixture

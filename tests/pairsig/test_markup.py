@@ -49,6 +49,12 @@ def test_markup_is_asked_for_and_every_answer_works(form, tmp_path, monkeypatch,
         capsys.readouterr()
 
 
+def test_blanks_around_the_ids_of_a_reference_do_not_matter():
+    lines = FORMS["Kaldi"]
+    with pytest.raises(Question, match="utterance ids"):
+        markup.check_texts("a.txt", lines, [f"  {line} " for line in lines])
+
+
 def test_plain_text_is_not_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     punctuated = ["Well, yes, no.", "A, b, c (d)", "[laughs] he said", "state-of-the-art 3-2"]

@@ -48,7 +48,7 @@ def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, disco
 def test_the_power_of_a_margin_is_the_sum_over_all_tables(claim, margin, gain):
     n, alpha, discordant = 7, 0.25, 0.3
     shown = [margin_test(*passed(*table, 0), margin, claim).pvalue < alpha for table in tables(n)]
-    test = Margin(discordant, gain, alpha, margin, both=claim == "equivalence")
+    test = Margin(discordant, gain, alpha, margin, equivalence=claim == "equivalence")
     summed = chances(n, discordant, gain)[shown].sum()
     assert test.power(n) == pytest.approx(summed, abs=1e-12)
     assert test.has(n, summed - 1e-6)
@@ -169,7 +169,7 @@ def test_the_variance_and_the_gain_say_how_many_items_are_discordant():
     """A alone passes 30 %, B alone 10 %: S² is 0.4 − 0.2²."""
     assert power(3600.0, 50, 20.0, Design(), passed=100.0) == pytest.approx(Difference(0.4, 0.2, 0.05, 2).power(50))
     assert power(0.36, 50, 0.2, Design(claim="not-worse", margin=0.1), passed=1.0) == pytest.approx(
-        Margin(0.4, 0.2, 0.05, 0.1, both=False).power(50)
+        Margin(0.4, 0.2, 0.05, 0.1, equivalence=False).power(50)
     )
 
 

@@ -102,14 +102,14 @@ def test_the_null_distribution_is_that_of_all_swaps(counts):
     }[counts]()
     pair = Pair(metric, values, None)
     order = pair.order[0]
-    variance_model = evidence.null(pair, find("exact"), Resampling(10))
+    null = evidence.null(pair, find("exact"), Resampling(10))
     gains = swapped_gains(values[order], metric)
-    inside = gains[(gains >= variance_model.edges[0]) & (gains < variance_model.edges[-1])]
-    assert variance_model.n_drawn == 0
+    inside = gains[(gains >= null.edges[0]) & (gains < null.edges[-1])]
+    assert null.n_drawn == 0
     # A gain on an edge belongs to the bin above it on the right, and to that below it, by symmetry, on the left.
-    expected = np.histogram(np.where(inside > 0, inside + 1e-9, inside - 1e-9), variance_model.edges)[0] / len(gains)
-    np.testing.assert_allclose(variance_model.mass, expected, atol=1e-9)
-    assert variance_model.mass[variance_model.counted].sum() + (len(gains) - len(inside)) / len(gains) == pytest.approx(
+    expected = np.histogram(np.where(inside > 0, inside + 1e-9, inside - 1e-9), null.edges)[0] / len(gains)
+    np.testing.assert_allclose(null.mass, expected, atol=1e-9)
+    assert null.mass[null.counted].sum() + (len(gains) - len(inside)) / len(gains) == pytest.approx(
         pairsig.exact_test(*values, metric=metric).pvalue
         if metric is F1
         else np.mean(np.abs(gains) >= abs(pair.difference) - 1e-9)
@@ -128,17 +128,17 @@ def test_what_is_drawn_is_what_the_test_counts():
         find("bootstrap", alternative="observed"),
         find("bootstrap", "percentile", "observed"),
     ):
-        variance_model = evidence.null(pair, test, Resampling(n, 7))
+        null = evidence.null(pair, test, Resampling(n, 7))
         if test.draw == "swap":
             result = pairsig.randomization_test(*counts, metric="bleu", n_resamples=n, rng=7, **how(test))
             expected = result.n_greater + result.n_equal
         else:
             result = pairsig.bootstrap_test(*counts, metric="bleu", n_resamples=n, rng=7, **how(test))
             expected = result.n_greater
-        assert variance_model.n_drawn == n
-        assert variance_model.mass[variance_model.counted].sum() * n == pytest.approx(
-            expected, abs=1 + n * (1 - variance_model.mass.sum())
-        )
+        assert null.n_drawn == n
+        middle = (null.edges[1:] + null.edges[:-1]) / 2
+        assert null.edges[-1] == pytest.approx(4.5 * (null.mass @ middle**2) ** 0.5, rel=0.1)  # standard deviations
+        assert null.mass[null.counted].sum() * n == pytest.approx(expected, abs=1 + n * (1 - null.mass.sum()))
 
 
 def table(tmp_path, systems):

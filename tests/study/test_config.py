@@ -355,10 +355,10 @@ def test_a_figure_of_a_run_of_its_own_needs_no_table_of_the_study(project):
     config = load(Path("config") / "config.yaml")
     study = read()
     figure = figures()["gain_confidence"]
-    alone = {"hansards": replace(study.datasets["hansards"], own=True, overlay=())}
+    alone = {"hansards": replace(study.datasets["hansards"], own_data=True, overlay=())}
     of_study, own = (Jobs(one, config) for one in (study, replace(study, datasets=alone)))
-    assert not of_study.own
-    assert own.own
+    assert not of_study.own_data
+    assert own.own_data
     compared = "results/comparisons/hansards.bootstrap.parquet"
     assert own.tables(figure, "hansards", "bootstrap") == [compared]
     assert {compared, "results/tables/thresholds.tsv"} < {*of_study.tables(figure, "hansards", "bootstrap")}

@@ -94,7 +94,7 @@ def plan(tmp_path, monkeypatch, sheets_read_once):
 
 def test_a_table_needs_no_corpus_and_no_systems(plan):
     mine = plan()
-    assert (mine.selected, mine.own, mine.source, mine.systems, mine.corpora) == (True, True, "counted", (), ())
+    assert (mine.selected, mine.own_data, mine.source, mine.systems, mine.corpora) == (True, True, "counted", (), ())
     assert mine.outcomes == ("scores.tsv",)
     assert mine.counting == ("--reader", "table", "--option", "score=bleu", "--metric", "mean")
 

@@ -21,7 +21,7 @@ from pairsig.io import tables
 from pairsig.metrics import registry
 from study import analysis, cli
 from study.beyond.ranks import ranks, reaches
-from study.site import own, text
+from study.site import own_data, text
 from study.site.build import _papers
 
 
@@ -467,7 +467,7 @@ def test_a_test_set_of_one_segment_has_no_interval():
 def own_page(scores, tmp_path):
     ranking = pairsig.rank(scores, n_resamples=2000)
     path = tmp_path / "own.html"
-    path.write_text(own.page(ranking), encoding="utf-8")
+    path.write_text(own_data.page(ranking), encoding="utf-8")
     return ranking, page(path)
 
 
@@ -502,4 +502,4 @@ def test_the_page_names_the_best_system_if_there_is_one(share, says, tmp_path):
 def test_the_page_shows_the_note_of_the_sheet():
     data = pairsig.Statistics.from_arrays({"a": np.ones((9, 1)), "b": np.zeros((9, 1))}, ["value"])
     ranking = pairsig.rank(replace(data, provenance=(("note", "written by hand"),)), metric="mean", n_resamples=200)
-    assert "Written by hand." in own.page(ranking)
+    assert "Written by hand." in own_data.page(ranking)

@@ -10,7 +10,7 @@ import pytest
 import pages
 import pairsig
 from pages import DATASET, rows
-from study.site import own
+from study.site import own_data
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -300,7 +300,7 @@ def test_many_pairs_are_drawn_without_lag(visit, folder):
 def test_names_of_own_systems_stay_whole_on_a_phone(browser, tmp_path, width):
     names = ("transformer_big_backtranslation", "Llama-3.1-405B-Instruct-Turbo")
     scores = {name: np.arange(60) % (place + 2) > 0 for place, name in enumerate(names)}
-    (tmp_path / "own.html").write_text(own.page(pairsig.rank(scores, n_resamples=200)), encoding="utf-8")
+    (tmp_path / "own.html").write_text(own_data.page(pairsig.rank(scores, n_resamples=200)), encoding="utf-8")
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((tmp_path / "own.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width

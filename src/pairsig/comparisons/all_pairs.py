@@ -95,26 +95,8 @@ def compare(
     memory = Memory.of(memory)
     chosen = chosen_metric(data, metric)
     chosen_test = definitions.find(test, method, alternative)
-    if chosen_test.directed:
-        raise InputError(
-            f"alternative={alternative!r} needs two systems in a fixed order; to compare all pairs, in which the "
-            "better system comes first, expected two-sided or observed"
-        )
     resampling = Resampling(n_resamples, seed_of(rng), threads, batch, estimator=estimator)
-    if len(part) != 2 or not all(isinstance(number, int) for number in part):
-        raise InputError(f"the part is {part!r}, expected two whole numbers, as in (1, 4) for the first of four")
-    k, m = part
-    if not 1 <= k <= m:
-        raise InputError(f"the part is {k}/{m}, expected one from 1/{m} to {m}/{m}")
-    if chosen_test.exact and m > 1:
-        raise InputError(f"the {test} test draws nothing that could be split into {m} parts, expected part 1/1")
-    if m > n_resamples:
-        raise InputError(f"{n_resamples} resamples cannot be split into {m} parts, expected at most {n_resamples}")
-    if unit not in ("segment", "document"):
-        raise InputError(f"the unit is {unit!r}, expected segment or document")
-    if len(data.systems) < 2:
-        raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
-    check_few(math.comb(len(data.systems), 2))
+    _check(data, chosen_test, unit, part, n_resamples)
     memory.require(data.copied_by(chosen), "the counts of this metric")
     counts = data.of(chosen)
     if unit == "document":
@@ -124,30 +106,21 @@ def compare(
     if or_draw and chosen_test.exact and not kernels.applies(scorer, chosen_test, unit):
         chosen_test = chosen_test.drawn
     resampling = _within(memory, scorer, chosen_test, resampling, part, note)
-    pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
-    gains = scorer.gains(pairs)
-    pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
+    resamples = resampling.part(*part)
+    pairs, gains = scorer.better_first()
     pvalue = np.full(len(pairs), np.nan)
     if chosen_test.exact:
         pvalue = kernels.pvalues(scorer, pairs, chosen_test, unit, threads=resampling.threads, progress=progress)
-    drawn, drawn_test, resamples = np.isnan(pvalue), chosen_test.drawn, resampling.part(k, m)
-    counted: dict[str, NDArray[Any]] = {
-        name: np.zeros(len(pairs), dtype=np.int64) for name in ("n_greater", "n_equal")
-    } | {column.name: np.full(len(pairs), np.nan) for column in NEAR_EXACT[1:]}
-    if drawn.any():
-        here = replace(resampling, memory=memory.left) if chosen_test.exact else resampling
-        for name, values in kernels.counted(scorer, pairs[drawn], drawn_test, here, resamples, progress).items():
-            counted[name][drawn] = values
-        pvalue[drawn] = 0.0  # `with_pvalues` computes it
-    better, other = pairs.T
-    scores = scorer.scores
+    drawn, drawn_test = np.isnan(pvalue), chosen_test.drawn
+    work = replace(resampling, memory=memory.left) if chosen_test.exact else resampling
+    counted = _counted(scorer, pairs, drawn, drawn_test, work, resamples, progress)
+    pvalue[drawn] = 0.0  # `with_pvalues` computes it
     standard_error, correlation = errors_and_correlations(
         scorer.counts, chosen, pairs, threads=threads, n_bytes=memory.left
     )
-    names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
     signature = paired.signature(chosen, drawn_test, unit, resampling.signature)
-    if m > 1:
-        signature += f"|part:{k}/{m}"
+    if part[1] > 1:
+        signature += f"|part:{part[0]}/{part[1]}"
     table = pd.DataFrame(
         {
             "dataset": data.dataset,
@@ -157,15 +130,8 @@ def compare(
             "number": 0,
             "metric": chosen.name,
             "test": np.where(drawn, drawn_test.name, chosen_test.name),
-            "system_a": names[better],
-            "system_b": names[other],
-            "same_group": groups[better] == groups[other],
-            "kind_a": kinds[better],
-            "kind_b": kinds[other],
-            "n_segments": data.counts.shape[1],
-            "score_a": scores[better],
-            "score_b": scores[other],
-            "gain": np.abs(gains),
+            **_systems(data, scorer, pairs),
+            "gain": gains,
             "standard_error": standard_error,
             "correlation": correlation,
             "n_resamples": np.where(drawn, len(resamples), 0),
@@ -183,6 +149,64 @@ def compare(
         columns = ["estimator", *P_COLUMNS]
         table.loc[drawn, columns] = with_pvalues(table[drawn])[columns]
     return table
+
+
+def _check(data: Statistics, test: definitions.Test, unit: str, part: tuple[int, int], n_resamples: int) -> None:
+    """Raise an `InputError` if the test, the unit or the part does not suit a comparison of all pairs."""
+    if test.directed:
+        raise InputError(
+            f"alternative={test.alternative!r} needs two systems in a fixed order; to compare all pairs, in which the "
+            "better system comes first, expected two-sided or observed"
+        )
+    if len(part) != 2 or not all(isinstance(number, int) for number in part):
+        raise InputError(f"the part is {part!r}, expected two whole numbers, as in (1, 4) for the first of four")
+    k, m = part
+    if not 1 <= k <= m:
+        raise InputError(f"the part is {k}/{m}, expected one from 1/{m} to {m}/{m}")
+    if test.exact and m > 1:
+        raise InputError(f"the {test.name} test draws nothing that could be split into {m} parts, expected part 1/1")
+    if m > n_resamples:
+        raise InputError(f"{n_resamples} resamples cannot be split into {m} parts, expected at most {n_resamples}")
+    if unit not in ("segment", "document"):
+        raise InputError(f"the unit is {unit!r}, expected segment or document")
+    if len(data.systems) < 2:
+        raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
+    check_few(math.comb(len(data.systems), 2))
+
+
+def _counted(
+    scorer: engine.Scorer,
+    pairs: NDArray[np.intp],
+    drawn: NDArray[np.bool_],
+    test: definitions.Test,
+    resampling: Resampling,
+    resamples: range,
+    progress: Progress | None,
+) -> dict[str, NDArray[Any]]:
+    """The columns with the counts of the Monte Carlo test, for the pairs that are `drawn`; 0 or NaN for the others."""
+    counted: dict[str, NDArray[Any]] = {
+        name: np.zeros(len(pairs), dtype=np.int64) for name in ("n_greater", "n_equal")
+    } | {column.name: np.full(len(pairs), np.nan) for column in NEAR_EXACT[1:]}
+    if drawn.any():
+        for name, values in kernels.counted(scorer, pairs[drawn], test, resampling, resamples, progress).items():
+            counted[name][drawn] = values
+    return counted
+
+
+def _systems(data: Statistics, scorer: engine.Scorer, pairs: NDArray[np.intp]) -> dict[str, Any]:
+    """The columns about the two systems of each pair; system A is the first."""
+    a, b = pairs.T
+    names, groups, kinds = (np.array(labels) for labels in (data.systems, data.groups, data.kinds))
+    return {
+        "system_a": names[a],
+        "system_b": names[b],
+        "same_group": groups[a] == groups[b],
+        "kind_a": kinds[a],
+        "kind_b": kinds[b],
+        "n_segments": data.counts.shape[1],
+        "score_a": scorer.scores[a],
+        "score_b": scorer.scores[b],
+    }
 
 
 def drawn_instead(table: pd.DataFrame) -> str:

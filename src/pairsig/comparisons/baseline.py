@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,9 +111,8 @@ def compare_with_one(
         for name_a, name_b in pairs:
             pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
             interval = intervals.signed(pair)
-            only_a, only_b = intervals.right_alone(pair) or (None, None)
-            of_scores = intervals.of_scores(pair.units, metric) if score_intervals else [(math.nan, math.nan)] * 2
-            about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
+            caveats = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
+            cells = _cells(pair, interval, name_a, name_b, score_intervals)
             run = partial(kernels.run, pair, resampling=resampling, stop_at=stop_at, progress=progress)
             results, refused = _tested(pair, run, planned, f"{name_a} and {name_b}" if tests else "")
             notes += refused
@@ -123,34 +123,44 @@ def compare_with_one(
                 shown = kernels.interval(result, interval, about_p["pvalue"])
                 rows.append(
                     dict.fromkeys(COLUMNS)
+                    | cells
                     | {
-                        "metric": metric.name,
                         "test": result.test,
                         "method": result.method,
                         "alternative": result.alternative,
-                        "system_a": name_a,
-                        "system_b": name_b,
-                        "score_a": result.score_a,
-                        "score_b": result.score_b,
-                        **_ends("score_a", *of_scores[0]),
-                        **_ends("score_b", *of_scores[1]),
-                        "better": {"a": name_a, "b": name_b, None: ""}[result.better],
-                        "difference": result.statistic,
                         **_ends("ci", shown.low, shown.high),
-                        "n_segments": result.n_segments,
-                        "n_units": interval.n_units,
-                        "n_different": result.n_different,
-                        "only_a": only_a,
-                        "only_b": only_b,
                         "margin": getattr(result, "margin", None),
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
-                        "notes": [sentence for sentence in (*first, *about[:2], note, *about[2:]) if sentence],
+                        "notes": [sentence for sentence in (*first, *caveats[:2], note, *caveats[2:]) if sentence],
                     }
                     | about_p
                 )
     if not rows:
         raise InputError(notes[0])
     return adjust(rows), list(dict.fromkeys(notes))
+
+
+def _cells(pair: Pair, interval: intervals.Interval, name_a: str, name_b: str, score_intervals: bool) -> Row:
+    """The cells of a row that are the same for all tests of a pair."""
+    score_a, score_b = (float(score) for score in pair.scorer.scores)
+    ends_a, ends_b = intervals.of_scores(pair.units, pair.metric) if score_intervals else [(math.nan, math.nan)] * 2
+    only_a, only_b = intervals.right_alone(pair) or (None, None)
+    return {
+        "metric": pair.metric.name,
+        "system_a": name_a,
+        "system_b": name_b,
+        "score_a": score_a,
+        "score_b": score_b,
+        **_ends("score_a", *ends_a),
+        **_ends("score_b", *ends_b),
+        "better": {"a": name_a, "b": name_b, None: ""}[pair.better],
+        "difference": pair.statistic,
+        "n_segments": pair.n_segments,
+        "n_units": interval.n_units,
+        "n_different": pair.n_different,
+        "only_a": only_a,
+        "only_b": only_b,
+    }
 
 
 def _tested(
@@ -230,7 +240,7 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
         choose(test, definitions.names(), "test")
     once(tests, "test")
     tests = tests or [definitions.DEFAULT_TEST]
-    known = list(dict.fromkeys(method for test in tests for method in definitions.methods(test)))
+    known = list(dict.fromkeys(chain.from_iterable(definitions.methods(test) for test in tests)))
     for method in filter(None, methods):
         if not known:
             choice = [name for name in definitions.names() if definitions.methods(name)]
@@ -243,12 +253,10 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
     for alternative in alternatives:
         choose(alternative, definitions.alternatives(tests[0]), "alternative:")
     once(alternatives, "alternative")
-    return [
-        find(test, method, alternative)
-        for test in tests
-        for method in _methods_of(test, methods)
-        for alternative in alternatives or ("",)
-    ]
+    planned = []
+    for test in tests:
+        planned += [find(test, *choice) for choice in product(_methods_of(test, methods), alternatives or ("",))]
+    return planned
 
 
 def _methods_of(test: str, methods: Sequence[str]) -> list[str]:
@@ -283,9 +291,9 @@ def _elsewhere(pair: Pair, family: str) -> list[str]:
     """Sentences on the next test set of a family, if one is named and the systems differ."""
     if not family:
         return []
-    both = np.array([[0, 1]])
+    positions = np.array([[0, 1]])
     by_unit, by_segment = (
-        float(errors_and_correlations(counts, pair.metric, both)[0][0]) for counts in (pair.units, pair.segments)
+        float(errors_and_correlations(counts, pair.metric, positions)[0][0]) for counts in (pair.units, pair.segments)
     )
     if by_segment == 0:
         return []
@@ -495,19 +503,19 @@ def adjust(rows: list[Row]) -> list[Row]:
 
 def _families(rows: Sequence[Row]) -> list[list[int]]:
     """The positions of the rows of each family."""
-    own = [(row["test"], row["method"], row["alternative"]) for row in rows]
-    drawn = [key if key[0] == "margin" else (find(*key).drawn.name, *key[1:]) for key in own]
+    keys = [(row["test"], row["method"], row["alternative"]) for row in rows]
+    drawn = [key if key[0] == "margin" else (find(*key).drawn.name, *key[1:]) for key in keys]
     of_pair = ("metric", "system_a", "system_b", "n_segments", "score_a", "score_b")
     pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
-    both = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
-    found: dict[Hashable, list[int]] = {}
-    for place, key in enumerate(own if both else drawn):
-        found.setdefault(key, []).append(place)
-    return list(found.values())
+    with_both_tests = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
+    families: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys if with_both_tests else drawn):
+        families.setdefault(key, []).append(place)
+    return list(families.values())
 
 
 def _adjusted(rows: Sequence[Row], column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> list[float]:
-    found = np.empty(len(rows))
+    adjusted = np.empty(len(rows))
     for family in _families(rows):
-        found[family] = method(np.array([rows[place][column] for place in family]))
-    return found.tolist()
+        adjusted[family] = method(np.array([rows[place][column] for place in family]))
+    return adjusted.tolist()

@@ -173,7 +173,7 @@ class Gate(Shown):
 
     def notes(self) -> list[str]:
         """All caveats, once each."""
-        return list(dict.fromkeys(note for check in self.checks for note in check.notes))
+        return list(dict.fromkeys(chain.from_iterable(check.notes for check in self.checks)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers with all digits, and the sentence of each score; numbers that do not exist are None."""
@@ -274,14 +274,15 @@ def gate(
     """
     check_level(alpha, "significance level")
     data = _statistics(data, metric)
-    assumed = [metric.name for statistics in data for metric in statistics.metrics if metric.assumed]
+    metrics = chain.from_iterable(statistics.metrics for statistics in data)
+    assumed = [metric.name for metric in metrics if metric.assumed]
     if assumed:
         raise Question(
             f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
             "is checked",
             [{"lower-is-better": True}, {"higher-is-better": True}],
         )
-    names = [metric.name for statistics in data for metric in statistics.metrics]
+    names = [metric.name for metric in chain.from_iterable(statistics.metrics for statistics in data)]
     wanted = _margins(_given(margin), names)
     resampling = Resampling(n_resamples, seed_of(rng), threads)
     scores, checked = [], []
@@ -323,7 +324,7 @@ def _given(margin: Amount | Sequence[Amount] | Mapping[str, Amount]) -> list[str
     return [str(margin)] if isinstance(margin, float | int | str) else [str(value) for value in margin]
 
 
-def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def _margins(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The margin of each score: that for its name, else for its task, else for its metric, else for all scores."""
     keys = {}
     for name in names:
@@ -333,7 +334,7 @@ def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         keys[name] = [name, *tasks, *("/".join(words[cut:]) for cut in cuts), ""]
     known = list(dict.fromkeys(filter(None, chain.from_iterable(keys.values()))))
     by_key: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         key, _, value = text.rpartition("=")
         if key and key.casefold() not in map(str.casefold, known):
             raise InputError(f"found a margin for {quoted(key)}, expected one of {listed(known)}{near(key, known)}")

@@ -322,11 +322,10 @@ def _about(row: Any) -> str:
 
 def caveats(table: pd.DataFrame) -> list[str]:
     """What the p-values and intervals of each row do not cover."""
-    return [
-        f"{_about(row)}: {sentence}"
-        for row in table.itertuples(index=False)
-        for sentence in filter(None, row.doubt.split("; "))
-    ]
+    sentences = []
+    for row in table.itertuples(index=False):
+        sentences += [f"{_about(row)}: {sentence}" for sentence in row.doubt.split("; ") if sentence]
+    return sentences
 
 
 def signed(table: pd.DataFrame) -> pd.DataFrame:
@@ -357,7 +356,7 @@ def made_of(row: Any, item_cost: float | None = None) -> list[str]:
     wanted = [("segments", row.error_twice_segments, row.pvalue_twice_segments)]
     wanted.append(("runs", row.error_twice_runs, row.pvalue_twice_runs))
     description = ", ".join(
-        f"{error:.2g} with twice the {what} (p = {p:.2g})" for what, error, p in wanted if error == error
+        f"{error:.2g} with twice the {size} (p = {p:.2g})" for size, error, p in wanted if error == error
     )
     sentences.append(f"standard error {row.standard_error:.2g}; with the same gain, it would be {description}")
     if item_cost is not None and math.isfinite(row.sd_rest):

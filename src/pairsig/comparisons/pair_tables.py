@@ -40,18 +40,18 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     summed = ["n_resamples", "n_greater", "n_equal", "n_added", "n_removed"]
     same = [column for column in COLUMNS if column not in (*summed, "estimator", *P_COLUMNS, "signature")]
     merged, expected, n_parts = None, "", 0
-    found: set[int] = set()
-    for given in parts:
-        table = given.reset_index(drop=True)
+    merged_parts: set[int] = set()
+    for part in parts:
+        table = part.reset_index(drop=True)
         run, n_resamples, k, m = _part(table)
         source = f"part {k}/{m}"
         whole = f"{run}, one of {m} parts"
         expected = expected or whole
         if whole != expected:
             raise InputError(f"the tables to merge are not parts of one run: {expected}; {whole}")
-        if k in found:
+        if k in merged_parts:
             raise InputError(f"{source} is given twice, expected once")
-        found.add(k)
+        merged_parts.add(k)
         n_parts = m
         n_own = k * n_resamples // m - (k - 1) * n_resamples // m
         _refuse(table, table["n_resamples"] != n_own, "n_resamples", f"{n_own}, its part of {n_resamples}", source)
@@ -64,8 +64,8 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
             merged[summed] += table[summed]
     if merged is None:
         raise InputError("found no table to merge, expected the tables of all parts")
-    if len(found) < n_parts:
-        missing = next(k for k in range(1, n_parts + 1) if k not in found)
+    if len(merged_parts) < n_parts:
+        missing = next(k for k in range(1, n_parts + 1) if k not in merged_parts)
         raise InputError(f"part {missing}/{n_parts} is missing, expected all {n_parts}")
     merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
     return with_pvalues(merged)
@@ -122,8 +122,8 @@ def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
         if column == "correlation":
             possible |= table[column].isna().to_numpy(bool)
         if column in P_COLUMNS[:2]:
-            (other,) = {*P_COLUMNS[:2]} - {column}
-            possible |= (table[column].isna() & table[other].notna()).to_numpy(bool)
+            (other_column,) = {*P_COLUMNS[:2]} - {column}
+            possible |= (table[column].isna() & table[other_column].notna()).to_numpy(bool)
         _refuse(table, ~possible, column, expected, source)
         converted[column] = numbers.astype(np.int64 if is_count else np.float64)
     table = table.assign(**converted)
@@ -161,6 +161,6 @@ def with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
         table[column].to_numpy(dtype=np.float64)
         for column in ("pvalue_linear", "n_added", "n_removed", "pvalue_tilted", "error_tilted")
     )
-    found = near_exact.estimates(near_exact.Counts(counted, linear, added, removed, np.array(tilted)), gains, test)
-    columns = p_columns(found.pvalue, test)
-    return table.assign(estimator=found.estimator, **columns, pvalue_low=found.low, pvalue_high=found.high)
+    estimated = near_exact.estimates(near_exact.Counts(counted, linear, added, removed, np.array(tilted)), gains, test)
+    columns = p_columns(estimated.pvalue, test)
+    return table.assign(estimator=estimated.estimator, **columns, pvalue_low=estimated.low, pvalue_high=estimated.high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pairsig.comparisons import inputs
@@ -58,8 +59,8 @@ class Plan(TableResult):
         for row in self._rows.to_dict("records"):
             size = "gain" if row["claim"] == "difference" else "margin"
             name, asked = ("n", "n_segments") if row["question"] == "segments" else (row["question"],) * 2
-            given = f"{row[size]:g} points" if name == "n" else f"{row['n_segments']:,} segments"
-            shown.append((f"{row['claim']}, {given}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
+            fixed = f"{row[size]:g} points" if name == "n" else f"{row['n_segments']:,} segments"
+            shown.append((f"{row['claim']}, {fixed}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
         label = f"{listed(dict.fromkeys(self._rows['question']))}, {self._rows['metric'].iloc[0]}"
         return pictures.intervals(shown, label)
 
@@ -171,7 +172,7 @@ def plan(
     rows = sample_size.plan(
         name, spread, design, gains=_several(gain), margins=_several(margin), sizes=_several(segments)
     )
-    notes = dict.fromkeys(note for of_row in rows["notes"] for note in of_row)
+    notes = dict.fromkeys(chain.from_iterable(rows["notes"]))
     return Plan(table=rows, notes=tuple(notes), _rows=rows)
 
 
@@ -205,8 +206,8 @@ def _assumed(
             name, score=score, length=length, correlation=correlation, overlap=overlap, design_effect=design_effect
         )
     if overlap is not None or length is not None:
-        found = "outputs" if length is None else f"--length {length:g}"
-        raise InputError(f"found {found}, but planning for {OUTCOMES} only takes --score and --correlation")
+        useless = "outputs" if length is None else f"--length {length:g}"
+        raise InputError(f"found {useless}, but planning for {OUTCOMES} only takes --score and --correlation")
     return name, sample_size.from_outcomes(score=score, correlation=correlation, design_effect=design_effect)
 
 

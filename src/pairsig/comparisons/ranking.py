@@ -45,7 +45,7 @@ The sums are whole numbers, so rounding errors are a few 1e-16 of them (about 1e
 are not multiples of any step). Whole sums x and y with x/√X ≠ y/√Y differ by at least 1/(2y²X) of themselves: 1e-10 for
 y = 4√X and 10,000 items that only one system passes.
 """
-_AT_ONCE = 16
+_AT_ONCE = 64
 """Number of shuffles that are processed together, so that the results of all pairs stay in the processor's cache."""
 
 
@@ -246,7 +246,7 @@ def _holm(compared: pd.DataFrame) -> pd.DataFrame:
         pvalue_adjusted=np.minimum(np.where(pairs["gain"] == 0, 1.0, adjusted), 1.0),
         ci_low=np.nan,
         ci_high=np.nan,
-        signature=pairs["signature"].map(lambda own: own.replace("|", "|adjustment:holm|", 1)),
+        signature=pairs["signature"].str.replace("|", "|adjustment:holm|", n=1, regex=False),
     )[list(RANKED_PAIRS.names)]
 
 
@@ -271,53 +271,21 @@ def _max_t(
     n_pairs = n_systems * (n_systems - 1) // 2
     memory.require(3 * 8 * n_systems * n_units + 1024 * n_pairs, f"ranking {n_systems:,} systems")
     scorer = engine.Scorer(counts, metric, statistics.systems, memory)
-    pairs = np.column_stack(np.triu_indices(n_systems, k=1))
-    gains = scorer.gains(pairs)
-    pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
-    gains = np.abs(gains)
+    pairs, gains = scorer.better_first()
     _, correlation = errors_and_correlations(
         scorer.counts, metric, pairs, threads=resampling.threads, n_bytes=memory.left
     )
     moving = _Moving.of(scorer)
-    values, weights = moving.rows[:-1], moving.rows[-1] / moving.rows[-1].sum()
-    sums = values.sum(axis=1, keepdims=True)
-    lead, squares, spread, lean = _moments(values, weights, *pairs.T)
-    spread[spread <= ROUNDING * squares] = 0.0
-    size = np.sqrt(squares)
-    t = np.divide(lead, size, out=np.zeros_like(size), where=(gains > 0) & (lead > 0))
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], -t))
-    first, second = np.ascontiguousarray(pairs[order].T)
-    t, gains, lead, size, spread, lean = (own[order] for own in (t, gains, lead, size, spread, lean))
-    per_step, per_centred = _inverse(size), _inverse(np.sqrt(spread))
-
-    # Rounding to steps moves each difference by at most one step, and a sum of n by n, before and after a shuffle.
-    apart = np.divide(2.0 * n_units, lead, out=np.zeros_like(lead), where=lead > 0) if moving.rounded else 0.0
-    borders = t * (1 - np.minimum(np.maximum(_TIE, apart), 1e-6))
-
-    product = engine.Product([moving.rows], np.ones(1))
-    n_extreme, n_own = np.zeros((2, n_pairs), dtype=np.int64)
-    largest_t = np.empty((2, resampling.n_resamples))
-    adding = Lock()
-
-    def add(moved: NDArray[np.float64], number: int) -> None:
-        found = np.zeros((2, n_pairs), dtype=np.int64)
-        swapped, share = moved[0, :-1], moved[0, -1] / moving.rows[-1].sum()
-        rows = slice(number, number + len(share))
-        _step_down(swapped, first, second, lead, per_step, borders, found[0], found[1], largest_t[0, rows])
-        _largest(swapped - sums * share, first, second, per_centred, largest_t[1, rows])
-        with adding:
-            np.add(n_extreme, found[0], out=n_extreme)
-            np.add(n_own, found[1], out=n_own)
-
-    test = definitions.find("randomization")
+    ordered = _Ordered.of(moving, pairs, gains)
     work = replace(resampling, memory=memory.left)
-    engine.for_each_batch(add, test, product, work, range(resampling.n_resamples), progress)
+    n_extreme, n_alone, largest_t = _shuffled(moving, ordered, work, progress)
 
-    b = resampling.n_resamples
+    test, b = definitions.find("randomization"), resampling.n_resamples
+    first, second, order, gains = ordered.first, ordered.second, ordered.order, gains[ordered.order]
     adjusted = np.maximum.accumulate(test.pvalue(n_extreme, b))
     critical = _critical(largest_t, n_units, alpha)
-    below, above = moving.unit * _reach(critical, spread, lean, float((weights**2).sum()))
-    low = np.where(np.abs(t - critical) <= _TIE * critical, 0.0, gains - below)
+    below, above = moving.unit * _reach(critical, ordered.spread, ordered.lean, float((moving.weights**2).sum()))
+    low = np.where(np.abs(ordered.t - critical) <= _TIE * critical, 0.0, gains - below)
     names = np.array(statistics.systems)
     signature = paired.signature(metric, test, unit, f"adjustment:max-t|{resampling.signature}")
     return pd.DataFrame(
@@ -331,7 +299,7 @@ def _max_t(
             "ci_low": np.where(np.isnan(below), np.nan, low),
             "ci_high": gains + above,
             "correlation": correlation[order],
-            "pvalue": np.where(gains == 0, 1.0, test.pvalue(n_own, b)),
+            "pvalue": np.where(gains == 0, 1.0, test.pvalue(n_alone, b)),
             "pvalue_adjusted": np.where(gains == 0, 1.0, adjusted),
             "signature": signature,
         }
@@ -351,6 +319,16 @@ class _Moving(NamedTuple):
     unit: float  # size of a step, in points of the score
     rounded: bool  # whether some values were no whole numbers of steps
 
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The values of every system (systems × units)."""
+        return self.rows[:-1]
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of the units, w, with Σw = 1."""
+        return np.asarray(self.rows[-1] / self.rows[-1].sum())
+
     @classmethod
     def of(cls, scorer: engine.Scorer) -> _Moving:
         metric, counts = scorer.metric, scorer.counts
@@ -358,15 +336,15 @@ class _Moving(NamedTuple):
         values, weights = rows[:-1], rows[-1]
         form, unit, shared = metric.form(counts), 1.0, False
         sizes = slice(None) if form is None else form.denominator
-        for own, system in zip(values, counts, strict=True):
-            system[:, sizes].sum(axis=1, dtype=np.float64, out=own)
+        for row, system_counts in zip(values, counts, strict=True):
+            system_counts[:, sizes].sum(axis=1, dtype=np.float64, out=row)
         if values.min() >= 0 and values.sum(axis=1).min() > 0:
             shared = form is not None and bool((values == values[0]).all())
             weights[:] = values[0] if shared else (values / values.sum(axis=1, keepdims=True)).sum(axis=0)
         if form is not None and shared:
-            for own, system in zip(values, counts, strict=True):
-                above = system[:, form.numerator].sum(axis=1, dtype=np.float64)
-                own[:] = weights - above if form.complement else above
+            for row, system_counts in zip(values, counts, strict=True):
+                numerator = system_counts[:, form.numerator].sum(axis=1, dtype=np.float64)
+                row[:] = weights - numerator if form.complement else numerator
             if not metric.higher_is_better:
                 np.negative(values, out=values)
             unit = form.factor / float(weights.sum())
@@ -384,92 +362,162 @@ class _Moving(NamedTuple):
         return cls(rows, unit, rounded)
 
 
+class _Ordered(NamedTuple):
+    """All pairs in descending order of T = Σd / √Σd², with d the difference of their values in steps (`_Moving`)."""
+
+    order: NDArray[np.intp]  # their places among the pairs in the order of the systems
+    first: NDArray[np.intp]  # the better system of each pair
+    second: NDArray[np.intp]
+    t: NDArray[np.float64]  # T, or 0 for equal systems
+    lead: NDArray[np.float64]  # Σd
+    size: NDArray[np.float64]  # √Σd²
+    spread: NDArray[np.float64]  # Σe², with e = d − w Σd and w the weights
+    lean: NDArray[np.float64]  # Σew
+    borders: NDArray[np.float64]  # from which on a shuffle's |T'| counts as at least T
+
+    @classmethod
+    def of(cls, moving: _Moving, pairs: NDArray[np.intp], gains: NDArray[np.float64]) -> _Ordered:
+        values = moving.values
+        lead, squares, spread, lean = _moments(values, moving.weights, *pairs.T)
+        spread[spread <= ROUNDING * squares] = 0.0
+        size = np.sqrt(squares)
+        t = np.divide(lead, size, out=np.zeros_like(size), where=(gains > 0) & (lead > 0))
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], -t))
+        first, second = np.ascontiguousarray(pairs[order].T)
+        t, lead, size, spread, lean = (of_pairs[order] for of_pairs in (t, lead, size, spread, lean))
+        # Rounding to steps moves each d by at most one step, and a sum of n by n, before and after a shuffle.
+        n_units = values.shape[1]
+        apart = np.divide(2.0 * n_units, lead, out=np.zeros_like(lead), where=lead > 0) if moving.rounded else 0.0
+        borders = t * (1 - np.minimum(np.maximum(_TIE, apart), 1e-6))
+        return cls(order, first, second, t, lead, size, spread, lean, borders)
+
+
+def _shuffled(
+    moving: _Moving, ordered: _Ordered, resampling: Resampling, progress: Progress | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Shuffles in which an open claim is as extreme as each pair, in which the pair itself is, and their largest |T'|.
+
+    The largest |T'| (2 × shuffles) is that of the differences d and that of the centred differences e.
+    """
+    product = engine.Product([moving.rows], np.ones(1))
+    sums, weight = moving.values.sum(axis=1, keepdims=True), moving.rows[-1].sum()
+    per_step, per_centred = _inverse(ordered.size), _inverse(np.sqrt(ordered.spread))
+    n_extreme, n_alone = np.zeros((2, len(ordered.order)), dtype=np.int64)
+    largest_t = np.empty((2, resampling.n_resamples))
+    adding = Lock()
+
+    def add(moved: NDArray[np.float64], number: int) -> None:
+        extreme, alone = np.zeros((2, len(ordered.order)), dtype=np.int64)
+        swapped, share = moved[0, :-1], moved[0, -1] / weight
+        shuffles = slice(number, number + len(share))
+        _step_down(
+            swapped, ordered.first, ordered.second, ordered.lead, per_step, ordered.borders, extreme, alone,
+            largest_t[0, shuffles],
+        )  # fmt: skip
+        _largest(swapped - sums * share, ordered.first, ordered.second, per_centred, largest_t[1, shuffles])
+        with adding:
+            np.add(n_extreme, extreme, out=n_extreme)
+            np.add(n_alone, alone, out=n_alone)
+
+    shuffles = range(resampling.n_resamples)
+    engine.for_each_batch(add, definitions.find("randomization"), product, resampling, shuffles, progress)
+    return n_extreme, n_alone, largest_t
+
+
 @compiled
 def _moments(values, weights, first, second):  # type: ignore[no-untyped-def]
     """Σd, Σd², Σe² and Σew of every pair, with d the difference of values, w the weights (Σw = 1) and e = d − w Σd.
 
     The order of the additions does not depend on the machine.
     """
-    found = np.zeros((4, len(first)))
+    moments = np.zeros((4, len(first)))
     for pair in range(len(first)):
-        one, other = values[first[pair]], values[second[pair]]
+        a, b = values[first[pair]], values[second[pair]]
         lead = 0.0
-        for unit in range(len(one)):
-            lead += one[unit] - other[unit]
+        for unit in range(len(a)):
+            lead += a[unit] - b[unit]
         squares = spread = lean = 0.0
-        for unit in range(len(one)):
-            d = one[unit] - other[unit]
+        for unit in range(len(a)):
+            d = a[unit] - b[unit]
             e = d - lead * weights[unit]
             squares += d * d
             spread += e * e
             lean += e * weights[unit]
-        found[0, pair], found[1, pair], found[2, pair], found[3, pair] = lead, squares, spread, lean
-    return found
+        moments[0, pair], moments[1, pair], moments[2, pair], moments[3, pair] = lead, squares, spread, lean
+    return moments
 
 
 @inlined
-def _double(moved, start, rows, own):  # type: ignore[no-untyped-def]
+def _double(moved, start, rows, doubled):  # type: ignore[no-untyped-def]
     """Fill in 2 Σ v for some shuffles; numba takes seconds to compile the same with slices, for their messages."""
     for system in range(len(moved)):
         for row in range(rows):
-            own[system, row] = 2 * moved[system, start + row]
-        for row in range(rows, _AT_ONCE):
-            own[system, row] = 0.0
+            doubled[system, row] = 2 * moved[system, start + row]
 
 
 @compiled
-def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_own, largest_t):  # type: ignore[no-untyped-def]
+def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_alone, largest_t):  # type: ignore[no-untyped-def]
     """Count, for each pair, the shuffles in which some open claim has a statistic as large as the pair's T.
 
     `moved` is Σ v over the swapped units of every system (systems × shuffles), so that T' is (Σd − 2 · difference of
-    both) / sqrt(Σd²).
+    both) / sqrt(Σd²). The claims of a pair are that its first system is better, and that its second one is. Open are
+    those that do not come before the claim in descending order of T, which for the second system is −T.
     """
     n_pairs, n_rows = len(first), moved.shape[1]
-    statistic, before = np.empty((n_pairs, _AT_ONCE)), np.empty((n_pairs, _AT_ONCE))
-    own = np.empty((len(moved), _AT_ONCE))
-    running = np.empty(_AT_ONCE)
+    doubled, largest = np.empty((len(moved), _AT_ONCE)), np.empty(_AT_ONCE)
+    n_before = np.empty(_AT_ONCE, dtype=np.int64)
     for start in range(0, n_rows, _AT_ONCE):
         rows = min(_AT_ONCE, n_rows - start)
-        _double(moved, start, rows, own)
-        running[:] = -np.inf
+        _double(moved, start, rows, doubled)
+        # Forwards: how many pairs come before the first whose border is reached by −T' of a pair before it, whose
+        # reverse claim is open. All pairs behind it are reached, too: the largest −T' rises, and borders fall.
+        largest[:] = -np.inf
+        n_before[:] = 0
         for pair in range(n_pairs):
-            a, b, lead, scale = own[first[pair]], own[second[pair]], leads[pair], per_step[pair]
-            for row in range(_AT_ONCE):
-                before[pair, row] = running[row]
-                t = (lead - (a[row] - b[row])) * scale
-                statistic[pair, row] = t
-                running[row] = max(running[row], -t)
-        running[:] = 0.0
+            a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
+            border, n_open = borders[pair], 0
+            for row in range(rows):
+                largest_reverse = largest[row]
+                is_before = largest_reverse < border
+                n_before[row] += is_before
+                n_open += is_before
+                reverse = -((lead - (a[row] - b[row])) * scale)
+                largest[row] = reverse if reverse > largest_reverse else largest_reverse
+            if n_open == 0:
+                break
+        # Backwards: the largest |T'| of the pair and of those behind it.
+        largest[:] = 0.0
         for pair in range(n_pairs - 1, -1, -1):
+            a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
             border = borders[pair]
             extreme = alone = 0
             for row in range(rows):
-                size = abs(statistic[pair, row])
-                running[row] = max(running[row], size)
-                extreme += max(running[row], before[pair, row]) >= border
+                size = abs((lead - (a[row] - b[row])) * scale)
+                largest[row] = size if size > largest[row] else largest[row]
+                extreme += (largest[row] >= border) | (pair >= n_before[row])
                 alone += size >= border
             n_extreme[pair] += extreme
-            n_own[pair] += alone
+            n_alone[pair] += alone
         for row in range(rows):
-            largest_t[start + row] = running[row]
+            largest_t[start + row] = largest[row]
 
 
 @compiled
 def _largest(moved, first, second, per_step, largest_t):  # type: ignore[no-untyped-def]
     """The largest |T'| of all pairs for centred values, whose sum over units is 0 for every system."""
     n_rows = moved.shape[1]
-    running = np.empty(_AT_ONCE)
-    own = np.zeros((len(moved), _AT_ONCE))
+    largest = np.empty(_AT_ONCE)
+    doubled = np.zeros((len(moved), _AT_ONCE))
     for start in range(0, n_rows, _AT_ONCE):
         rows = min(_AT_ONCE, n_rows - start)
-        _double(moved, start, rows, own)
-        running[:] = 0.0
+        _double(moved, start, rows, doubled)
+        largest[:] = 0.0
         for pair in range(len(first)):
-            a, b, scale = own[first[pair]], own[second[pair]], per_step[pair]
+            a, b, scale = doubled[first[pair]], doubled[second[pair]], per_step[pair]
             for row in range(_AT_ONCE):
-                running[row] = max(running[row], abs(a[row] - b[row]) * scale)
+                largest[row] = max(largest[row], abs(a[row] - b[row]) * scale)
         for row in range(rows):
-            largest_t[start + row] = running[row]
+            largest_t[start + row] = largest[row]
 
 
 def _critical(largest_t: NDArray[np.float64], n_units: int, alpha: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,7 +161,7 @@ def transfer(
         comparisons, systems=systems, confidence_level=confidence_level, heterogeneity=heterogeneity, family=family
     )
     smallest = int(comparisons["n_segments"].min())
-    read_as = [note for statistics in test_sets.values() for note in statistics.notes]
+    read_as = list(chain.from_iterable(statistics.notes for statistics in test_sets.values()))
     return Transfer(
         table=next(iter(test_sets.values())).as_read(rows),
         statistics=test_sets,
@@ -174,10 +175,10 @@ def _test_sets(
     data: inputs.Data | Sequence[inputs.Data] | Mapping[str, inputs.Data], metric: str | Metric | None
 ) -> dict[str, Statistics]:
     """The test sets by their names."""
-    if isinstance(data, Mapping) and data and all(isinstance(one, Statistics | Mapping) for one in data.values()):
-        return {str(name): inputs.prepared(one, metric)[0] for name, one in data.items()}
+    if isinstance(data, Mapping) and data and all(isinstance(part, Statistics | Mapping) for part in data.values()):
+        return {str(name): inputs.prepared(part, metric)[0] for name, part in data.items()}
     if isinstance(data, list | tuple):
-        listed = [inputs.prepared(one, metric)[0] for one in data]
+        listed = [inputs.prepared(part, metric)[0] for part in data]
         names = [statistics.dataset for statistics in listed]
         if "" in names or len(set(names)) < len(names):
             names = [f"test set {number}" for number in range(1, len(listed) + 1)]

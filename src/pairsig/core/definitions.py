@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairsig.io.choices import choose
@@ -342,6 +343,7 @@ def find(name: str, method: str | None = None, alternative: str | None = None) -
     return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, method, side))
 
 
+@lru_cache  # all pairs of a table have the same signature
 def from_signature(signature: str) -> Test:
     """The test that a signature names."""
     parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)

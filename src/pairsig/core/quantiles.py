@@ -47,8 +47,8 @@ def student_quantile(degrees: ArrayLike, probability: float) -> NDArray[np.float
         # T² / (T² + degrees) has the beta distribution with ½ and degrees / 2.
         share = _beta_quantile(0.5, degrees / 2, 2 * probability - 1)
         if share > 0.5:
-            rest = _beta_quantile(degrees / 2, 0.5, 2 - 2 * probability)
-            return math.sqrt(degrees * (1 - rest) / rest)
+            complement = _beta_quantile(degrees / 2, 0.5, 2 - 2 * probability)
+            return math.sqrt(degrees * (1 - complement) / complement)
         return math.sqrt(degrees * share / (1 - share))
 
     def many(degrees: NDArray[np.float64]) -> NDArray[np.float64]:

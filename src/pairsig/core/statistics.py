@@ -148,14 +148,14 @@ class Statistics:
             if run and not system.endswith(f"-{run}"):
                 raise ValueError(f"found system {system} with run {run}, expected a name that ends in -{run}")
         # These names are printed as they are. Ids of segments may be any text, and are quoted.
-        for what, names in (
+        for noun, names in (
             ("dataset", [self.dataset]),
             ("system", self.systems),
             ("group", self.groups),
             ("kind", self.kinds),
             ("column", self.columns),
         ):
-            printable(names, what)
+            printable(names, noun)
         shape = (len(self.systems), len(self.segments), len(self.columns))
         if self.counts.shape != shape:
             raise ValueError(f"`counts` has shape {self.counts.shape}, expected {shape}")
@@ -265,13 +265,13 @@ class Statistics:
             )
         n_segments = next(iter(sizes.values()))
         labels = {}
-        for what, of_segments in (("document", documents), ("domain", domains)):
+        for noun, of_segments in (("document", documents), ("domain", domains)):
             texts = [""] * n_segments if of_segments is None else [str(label) for label in of_segments]
             if len(texts) != n_segments:
                 raise InputError(
-                    f"found {len(texts):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
+                    f"found {len(texts):,} {noun}s for {n_segments:,} segments, expected one {noun} per segment"
                 )
-            labels[what] = np.array(texts, dtype=str)
+            labels[noun] = np.array(texts, dtype=str)
         return cls(
             dataset=dataset,
             systems=tuple(arrays),
@@ -434,12 +434,12 @@ class Statistics:
             )
         return adjacent([self.columns.index(column) for column in metric.columns])
 
-    def _complain(self, wrong: ArrayLike, what: str) -> None:
+    def _complain(self, wrong: ArrayLike, fault: str) -> None:
         system, segment = np.argwhere(wrong)[0]
         values = ", ".join(f"{c} {v}" for c, v in zip(self.columns, self.counts[system, segment], strict=True))
         raise InputError(
             f"system {named(self.systems[system])}, segment {named(self.segments[segment])} of dataset "
-            f"{self.dataset or '(arrays)'} has {what} ({values})"
+            f"{self.dataset or '(arrays)'} has {fault} ({values})"
         )
 
     def duplicates(self) -> list[tuple[str, str]]:
@@ -921,10 +921,10 @@ def _rows(systems: _Labels, segments: _Labels, source: str) -> NDArray[np.intp]:
         )
     sizes = np.bincount(systems.codes)
     strange = np.bincount(systems.codes, weights=position[segments.codes] < 0) > 0
-    for other in np.flatnonzero(strange | (sizes != len(of_first))):
+    for system in np.flatnonzero(strange | (sizes != len(of_first))):
         ids = np.array(segments.names)
-        theirs = segments.codes[systems.codes == other]
-        raise InputError(_segments_differ(source, systems.names[0], ids[of_first], systems.names[other], ids[theirs]))
+        theirs = segments.codes[systems.codes == system]
+        raise InputError(_segments_differ(source, systems.names[0], ids[of_first], systems.names[system], ids[theirs]))
     rows = np.empty((n_systems, len(of_first)), dtype=np.intp)
     rows[systems.codes, position[segments.codes]] = np.arange(n_rows)
     return rows
@@ -944,7 +944,7 @@ def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
     return f"{source}, {description}"
 
 
-def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
+def label_array(labels: Iterable[str], noun: str) -> NDArray[np.str_]:
     """Labels as a numpy array; refuse labels whose array would be too large."""
     labels = list(labels)
     if not all(map(str.isascii, labels)):
@@ -952,7 +952,7 @@ def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
     longest = max(labels, key=len, default="")
     if len(labels) * len(longest) > _MOST_LETTERS:
         raise InputError(
-            f"{what} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
+            f"{noun} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
             f"{len(labels):,} names"
         )
     return np.array(labels, dtype=f"<U{max(1, len(longest))}")
@@ -1026,8 +1026,8 @@ def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]],
                 ".reset_index(drop=True) pairs by position"
             )
     first, *others = places
-    for other in others:
-        for here, there in ((first, other), (other, first)):
+    for name_of_other in others:
+        for here, there in ((first, name_of_other), (name_of_other, first)):
             if alone := [label for label in places[here] if label not in places[there]]:
                 raise InputError(
                     f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
@@ -1093,10 +1093,10 @@ def _numbers(table: pd.DataFrame, columns: Sequence[str], source: str, memory: M
         array = numeric.to_numpy()
         arrays.append(array.astype(np.int64) if array.dtype == np.bool_ else array)
     dtype = np.result_type(*arrays)
-    if dtype.kind in "iu":
-        dtype = (
-            np.result_type(*map(_smallest, arrays)) if smallest else np.dtype(np.int64) if dtype.itemsize < 8 else dtype
-        )
+    if dtype.kind in "iu" and smallest:
+        dtype = np.result_type(*map(_smallest, arrays))
+    elif dtype.kind in "iu" and dtype.itemsize < 8:
+        dtype = np.dtype(np.int64)
     memory.require(len(table) * (len(columns) * dtype.itemsize + _NUMBERED), f"the counts of {source}")
     counts = np.empty((len(table), len(columns)), dtype=dtype)
     for place, array in enumerate(arrays):

@@ -15,10 +15,10 @@ from pairsig.io.errors import InputError, quoted
 _NAME = 100  # characters of a misspelt name that are compared with the known names
 
 
-def choose(name: str, known: Collection[str], what: str) -> str:
+def choose(name: str, known: Collection[str], noun: str) -> str:
     """The name itself if it is known; otherwise an `InputError` that lists the known names and suggests one."""
     if not isinstance(name, str) or name not in known:
-        raise InputError(f"unknown {what} {quoted(name)}, expected {one_of(str(name), known)}")
+        raise InputError(f"unknown {noun} {quoted(name)}, expected {one_of(str(name), known)}")
     return name
 
 
@@ -28,18 +28,18 @@ def spelled(name: str, known: Collection[str]) -> str:
     return same[0] if len(same) == 1 and name not in known else name
 
 
-def once(names: Collection[str], what: str) -> None:
+def once(names: Collection[str], noun: str) -> None:
     """Refuse a repeated name: the adjustment for multiple tests would count it several times."""
     for name in names:
         times = list(names).count(name)
         if times > 1:
-            raise InputError(f"{what} {name} is named {times} times, expected once")
+            raise InputError(f"{noun} {name} is named {times} times, expected once")
 
 
-def check_level(value: float, what: str) -> None:
+def check_level(value: float, noun: str) -> None:
     """Refuse a level, such as a power, that is not between 0 and 1."""
     if not 0 < value < 1:
-        raise InputError(f"the {what} is {value}, expected a number between 0 and 1")
+        raise InputError(f"the {noun} is {value}, expected a number between 0 and 1")
 
 
 def one_of(name: str, known: Collection[str]) -> str:
@@ -60,18 +60,18 @@ def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in parameters if p.default is not inspect.Parameter.empty}
 
 
-def check_options(names: Iterable[str], what: str, *functions: Callable[..., Any]) -> None:
+def check_options(names: Iterable[str], noun: str, *functions: Callable[..., Any]) -> None:
     """Refuse the name of an option that none of the functions has."""
     known = dict.fromkeys(chain.from_iterable(map(options_of, functions)))
     for name in names:
-        choose(name, known, f"option of {what}:")
+        choose(name, known, f"option of {noun}:")
 
 
-def sort_options(given: Mapping[str, str], what: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
+def sort_options(texts: Mapping[str, str], noun: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
     """Convert options from text to the annotated types of the functions; returns one dictionary per function."""
-    check_options(given, what, *functions)
+    check_options(texts, noun, *functions)
     return tuple(
-        {name: _typed(name, text, options[name]) for name, text in given.items() if name in options}
+        {name: _typed(name, text, options[name]) for name, text in texts.items() if name in options}
         for options in map(options_of, functions)
     )
 

@@ -94,9 +94,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 class _ShowHelp(argparse.Action):
     """Print the help; with `all`, a description of every option."""
 
-    def __call__(self, parser: argparse.ArgumentParser, _: object, what: object, *__: object) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, _: object, value: object, *__: object) -> None:
         for group in parser._action_groups:
-            if group.title == MORE and what == "all":
+            if group.title == MORE and value == "all":
                 group.title = "more options"
         parser.print_help()
         parser.exit()

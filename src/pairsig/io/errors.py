@@ -99,7 +99,9 @@ class Question(InputError):
 def _argument(role: str, value: str | bool | None) -> str:
     """An answer as an argument of a function."""
     names = columns_in(value) if isinstance(value, str) else []
-    shown = json.dumps(names[0] if len(names) == 1 else names, ensure_ascii=False) if names else repr(value)
+    shown = repr(value)
+    if names:
+        shown = json.dumps(names[0] if len(names) == 1 else names, ensure_ascii=False)
     return f"{role.replace('-', '_')}={shown}"
 
 
@@ -142,7 +144,7 @@ def encodable(name: str) -> str:
     return name if name.isascii() else name.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-def printable(names: Iterable[str], what: str, source: str = "") -> None:
+def printable(names: Iterable[str], noun: str, source: str = "") -> None:
     """Refuse names that would break a row, a sentence or a terminal when they are printed.
 
     These are names with control characters (a line end, a tab, an escape sequence), with characters that reverse the
@@ -153,7 +155,7 @@ def printable(names: Iterable[str], what: str, source: str = "") -> None:
     for name in names:
         if BREAKS.search(name):
             raise InputError(
-                f"{where}found the {what} {quoted(name)}, expected a name without control characters and bytes that "
+                f"{where}found the {noun} {quoted(name)}, expected a name without control characters and bytes that "
                 "are not UTF-8: rename it"
             )
 

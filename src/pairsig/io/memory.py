@@ -20,15 +20,15 @@ class Memory:
     limit: int
 
     @classmethod
-    def of(cls, given: Memory | int | str | None = None) -> Memory:
+    def of(cls, amount: Memory | int | str | None = None) -> Memory:
         """A limit from bytes or from a size such as "4G". Default: what is used already, and half of what is free."""
-        if given is None:
+        if amount is None:
             return cls(_taken() + free() // 2)
-        if isinstance(given, Memory):
-            return given
-        limit = parse(given) if isinstance(given, str) else given
+        if isinstance(amount, Memory):
+            return amount
+        limit = parse(amount) if isinstance(amount, str) else amount
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InputError(f"found the memory {given!r}, expected a number of bytes, or a size such as 500M or 4G")
+            raise InputError(f"found the memory {amount!r}, expected a number of bytes, or a size such as 500M or 4G")
         return cls(limit)
 
     @classmethod
@@ -41,17 +41,17 @@ class Memory:
         """Bytes below the limit that the process does not use yet."""
         return max(0, self.limit - _taken())
 
-    def require(self, n_bytes: int, what: str) -> None:
+    def require(self, n_bytes: int, noun: str) -> None:
         """Raise an `InputError` if `what` needs more bytes than are left."""
         left = self.left
         if n_bytes > left:
-            raise too_little(n_bytes, left, what)
+            raise too_little(n_bytes, left, noun)
 
 
-def too_little(needed: int, left: int, what: str) -> InputError:
+def too_little(needed: int, left: int, noun: str) -> InputError:
     """The error if memory does not suffice."""
     return InputError(
-        f"{what}: at least {shown(needed)} of memory are needed, and {shown(left)} are left; "
+        f"{noun}: at least {shown(needed)} of memory are needed, and {shown(left)} are left; "
         "raise the limit (--memory, memory=) or compare fewer systems"
     )
 

@@ -32,8 +32,8 @@ def installed(package: str) -> bool:
 def need(package: str) -> None:
     """Raise an `InputError` with the line to type if a package of `EXTRAS` is not installed."""
     if not installed(package):
-        extra, what = EXTRAS[package]
-        raise InputError(f"{what} need {package}, which is not installed; type pip install 'pairsig[{extra}]'")
+        extra, features = EXTRAS[package]
+        raise InputError(f"{features} need {package}, which is not installed; type pip install 'pairsig[{extra}]'")
 
 
 class Later(ModuleType):

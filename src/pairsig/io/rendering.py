@@ -257,8 +257,8 @@ def _html(
     lines = ["<table>", *([f"<caption>{escape(caption)}</caption>"] if caption else [])]
     lines += ["<thead>", f"<tr>{row('th', heads)}{'<th>more</th>' * folded}</tr>", "</thead>", "<tbody>"]
     for number, texts in enumerate(body):
-        rest = [(head, cell) for head, cell in zip(heads[shown:], texts[shown:], strict=True) if cell != "–"]
-        terms = "".join(f"<dt>{escape(head)}</dt><dd>{escape(cell)}</dd>" for head, cell in rest)
+        folded_cells = [(head, cell) for head, cell in zip(heads[shown:], texts[shown:], strict=True) if cell != "–"]
+        terms = "".join(f"<dt>{escape(head)}</dt><dd>{escape(cell)}</dd>" for head, cell in folded_cells)
         more = f'<td><details><summary title="the other columns"></summary><dl>{terms}</dl></details></td>' * folded
         border = ' style="border-top: 1px solid"' * (number in borders)
         lines.append(f"<tr{border}>{row('td', texts)}{more}</tr>")

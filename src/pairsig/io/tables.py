@@ -97,10 +97,10 @@ def frame(table: Table, rows: Sequence[Mapping[str, object]] | Mapping[str, obje
 
     Cells of optional columns may be missing. A column that is not declared causes a TypeError.
     """
-    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    ordered = given.reindex(columns=list(table.names))
+    unordered = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    ordered = unordered.reindex(columns=list(table.names))
     optional = {column.name for column in table.columns if column.missing}
-    names = set(table.names if given.empty else given.columns) | optional
+    names = set(table.names if unordered.empty else unordered.columns) | optional
     if names != set(table.names):
         description = ", ".join(sorted(names ^ set(table.names)))
         raise TypeError(f"the columns of the table {table.name} differ from the declared ones: {description}")
@@ -253,7 +253,7 @@ def _plain_text(table: pa.Table, path: Path) -> pd.DataFrame:
     return table.to_pandas()
 
 
-def open_parquet(given: Any) -> ParquetFile:
+def open_parquet(file: Any) -> ParquetFile:
     """Open a Parquet file (a path or a buffer) with text as dictionaries, so that repeated text takes little memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -262,8 +262,8 @@ def open_parquet(given: Any) -> ParquetFile:
         pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
         pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_dictionary,
     )  # fmt: skip
-    names = [field.name for field in pq.read_schema(given) if any(test(field.type) for test in is_text)]
-    return pq.ParquetFile(given, read_dictionary=names, pre_buffer=False)  # otherwise the whole file is loaded
+    names = [field.name for field in pq.read_schema(file) if any(test(field.type) for test in is_text)]
+    return pq.ParquetFile(file, read_dictionary=names, pre_buffer=False)  # otherwise the whole file is loaded
 
 
 def decoded_bytes(file: ParquetFile, cell: int) -> int:

@@ -53,8 +53,8 @@ def _by_class(totals: Totals) -> tuple[Totals, Totals, Totals]:
 def macro_f1(totals: Totals) -> NDArray[np.float64]:
     """100 × mean of the F1 of the classes that occur, as right answer or as prediction."""
     matched, predicted, gold = _by_class(totals)
-    both = predicted + gold
-    return ratio(ratio(2.0 * matched, both, 1.0).sum(axis=-1), (both > 0).sum(axis=-1), 100.0)
+    predicted_or_gold = predicted + gold
+    return ratio(ratio(2.0 * matched, predicted_or_gold, 1.0).sum(axis=-1), (predicted_or_gold > 0).sum(axis=-1), 100.0)
 
 
 def balanced_accuracy(totals: Totals) -> NDArray[np.float64]:

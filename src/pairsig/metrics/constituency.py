@@ -338,8 +338,8 @@ def _crossing(ours: Sequence[_Bracket], theirs: Sequence[_Bracket]) -> int:
 @cache
 def _equality(pairs: Pairs) -> Callable[[str, str], bool]:
     """A test whether two strings are equal or form one of the pairs in either order."""
-    both = pairs | {(second, first) for first, second in pairs}
-    return lambda first, second: first == second or (first, second) in both
+    in_either_order = pairs | {(second, first) for first, second in pairs}
+    return lambda first, second: first == second or (first, second) in in_either_order
 
 
 def _first_difference(output: Sequence[Tree | None], reference: Sequence[Tree | None]) -> str:

@@ -320,24 +320,24 @@ def _different_text(system: _Text, gold: _Text, reference: Sequence[Sentence]) -
     )
 
 
-def _gold_metric(name: str, what: str, extractor: Extractor) -> Metric:
+def _gold_metric(name: str, description: str, extractor: Extractor) -> Metric:
     return Metric(
         name,
         ("correct", "total"),
         accuracy,
-        f"100 · Σ {what} / Σ words, on gold tokens",
+        f"100 · Σ {description} / Σ words, on gold tokens",
         at_most=(("correct", "total"),),
         reader="conllu",
         extractor=extractor,
     )
 
 
-def _aligned_metric(name: str, matched: str, what: str) -> Metric:
+def _aligned_metric(name: str, matched: str, description: str) -> Metric:
     return Metric(
         name,
         (matched, "predicted", "gold"),
         f1,
-        f"100 · 2 Σ {matched} / (Σ predicted + Σ gold), {what}, words aligned by characters as in CoNLL 2018",
+        f"100 · 2 Σ {matched} / (Σ predicted + Σ gold), {description}, words aligned by characters as in CoNLL 2018",
         at_most=((matched, "predicted"), (matched, "gold")),
         reader="conllu",
         extractor=aligned_attachment,

@@ -13,5 +13,5 @@ def metric_name(metric: str) -> str:
     """
     if metric in METRICS and METRICS[metric].title:
         return METRICS[metric].title
-    head, *rest = str(metric).split("_")
-    return " ".join([metric_name(head), *rest]) if rest else head.upper()
+    head, *details = str(metric).split("_")
+    return " ".join([metric_name(head), *details]) if details else head.upper()

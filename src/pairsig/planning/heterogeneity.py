@@ -155,10 +155,10 @@ class Family:
 
     def summary(self, metric: str) -> str:
         """A sentence about the source of the heterogeneity, and how well it predicted; `metric` is the user's."""
-        other = "" if metric == self.metric else f"; your metric is {metric}, for which it was not validated"
+        doubt = "" if metric == self.metric else f"; your metric is {metric}, for which it was not validated"
         return (
             f"the heterogeneity between test sets was not estimated from your data but from the family {self.family}: "
-            f"{self.about}, {self.n_test_sets} test sets and {self.n_systems} systems by {self.metric}{other}; on test "
+            f"{self.about}, {self.n_test_sets} test sets and {self.n_systems} systems by {self.metric}{doubt}; on test "
             f"sets and systems that were left out, it predicted that {100 * self.predicted:.0f} % of the better "
             f"systems win again ({100 * self.predicted_iid:.0f} % if all test sets came from one source), and "
             f"{100 * self.replicated:.0f} % did"
@@ -293,11 +293,11 @@ def random_effects(
             "them; for one test set, specify the heterogeneity (--heterogeneity) or a family of test sets (--family)"
         )
     if heterogeneity is not None:
-        given = np.asarray(heterogeneity, dtype=np.float64)
-        if not (np.isfinite(given).all() and (given >= 0).all()):
+        tau = np.asarray(heterogeneity, dtype=np.float64)
+        if not (np.isfinite(tau).all() and (tau >= 0).all()):
             raise InputError(f"found heterogeneity={heterogeneity}, expected a number of points, 0 or more")
-        if given.shape not in ((), (len(d),)):
-            raise InputError(f"found {given.size} heterogeneities for {len(d)} pairs, expected one, or one per pair")
+        if tau.shape not in ((), (len(d),)):
+            raise InputError(f"found {tau.size} heterogeneities for {len(d)} pairs, expected one, or one per pair")
     # Equal outputs have standard error 0; a millionth of the scale keeps the weights finite.
     scale = np.maximum(np.abs(d).max(axis=1, keepdims=True), s.max(axis=1, keepdims=True))
     tiny = (1e-6 * np.where(scale > 0, scale, 1.0)) ** 2
@@ -308,7 +308,7 @@ def random_effects(
         tau2, low2, high2 = (_root(d, v, target) for target in (n - 1, chdtri(n - 1, below), chdtri(n - 1, 1 - below)))
         possible, shares = _possible(d, v)
     else:
-        tau2 = np.broadcast_to(given**2, len(d))
+        tau2 = np.broadcast_to(tau**2, len(d))
         possible, shares = tau2[None], np.ones(1)
     of_mean, of_next = _mixtures(d, v, possible, shares)
     chances = of_next
@@ -519,9 +519,9 @@ def _different(names: Sequence[str], gains: Floats, errors: Floats) -> None:
     """Refuse a test set that appears again under another name."""
     first: dict[bytes, str] = {}
     for name, gain, error in zip(names, gains.T, errors.T, strict=True):
-        other = first.setdefault(gain.tobytes() + error.tobytes(), name)
-        if other != name and gain.any():
-            raise InputError(f"{other} and {name} have the same gains for all pairs, expected different test sets")
+        earlier = first.setdefault(gain.tobytes() + error.tobytes(), name)
+        if earlier != name and gain.any():
+            raise InputError(f"{earlier} and {name} have the same gains for all pairs, expected different test sets")
 
 
 def render(table: pd.DataFrame, limits: Sequence[str], format: str = "table") -> str:  # noqa: A002

@@ -98,7 +98,7 @@ class Spread:
             )
 
 
-def in_unit(given: Amount, what: str, best: float | None) -> float:
+def in_unit(amount: Amount, noun: str, best: float | None) -> float:
     """A score, gain or margin in the unit of the scores, whose best value is `best` (see `Spread`).
 
     A score below 1 or a gain below 0.1 point is probably a share, so it is accepted as a percentage only.
@@ -106,8 +106,8 @@ def in_unit(given: Amount, what: str, best: float | None) -> float:
     >>> in_unit("70%", "score", 100.0), in_unit(70, "score", 100.0), in_unit("2%", "gain", 1.0)
     (70.0, 70.0, 0.02)
     """
-    text = str(given).strip()
-    stated, name = f"the {what.replace('-', ' ')} is {text}", f"--{what}"
+    text = str(amount).strip()
+    stated, name = f"the {noun.replace('-', ' ')} is {text}", f"--{noun}"
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
@@ -116,7 +116,7 @@ def in_unit(given: Amount, what: str, best: float | None) -> float:
         if best is None:
             raise InputError(f"{stated}, but these scores are not percentages, expected a number in their unit")
         return value * best / 100
-    if best == 100 and 0 < value < (1 if what == "score" else 0.1):
+    if best == 100 and 0 < value < (1 if noun == "score" else 0.1):
         raise InputError(f"{stated}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
     if best == 1 and 1 <= value < math.inf:
         raise InputError(f"{stated}, but the scores are from 0 to 1; write {name} {value:g}% or {name} {value / 100:g}")
@@ -224,8 +224,8 @@ def from_variance_model(
         )
     if correlation is not None and overlap is not None:
         raise InputError("found both the correlation and the systems' outputs, expected only one of them")
-    given = "correlation" if correlation is not None else "outputs" if overlap is not None else "nothing"
-    rows = table[(table["metric"] == name) & (table["given"] == given)]
+    basis = "correlation" if correlation is not None else "outputs" if overlap is not None else "nothing"
+    rows = table[(table["metric"] == name) & (table["given"] == basis)]
     if rows.empty:
         raise InputError(f"the variance model for {metric} cannot use outputs; use --correlation, or neither of them")
     if name in LENGTHS and length is None:
@@ -243,11 +243,11 @@ def from_variance_model(
     stands_in = [] if metric not in _STANDING_IN else [
         f"the model of {name}, the F1 of brackets, stands for {metric}, to which no model was fitted; a pilot is safer"
     ]  # fmt: skip
-    validated = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == given)].iloc[0]
+    validated = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == basis)].iloc[0]
     others = "" if row["n_left_out"] else " with other metrics"
     note = (
-        f"the standard deviation was predicted {_GIVEN[given]} by a model of {row['n_pairs']:,} pairs of systems on "
-        f"{row['n_datasets']} test set{'s' if row['n_datasets'] > 1 else ''}; on {validated['n_left_out']} left-out "
+        f"the standard deviation was predicted {_GIVEN[basis]} by a model of {row['n_pairs']:,} pairs of systems "
+        f"on {row['n_datasets']} test set{'s' if row['n_datasets'] > 1 else ''}; on {validated['n_left_out']} left-out "
         f"test sets{others}, the number of segments was off by a factor of {math.exp(validated['error']):.2f} (root "
         f"mean square), and inside its interval for {100 * validated['coverage']:.0f} % "
         f"[{100 * validated['coverage_low']:.0f}, {100 * validated['coverage_high']:.0f}] of the pairs"
@@ -257,7 +257,7 @@ def from_variance_model(
         low=variance / ratio,
         high=variance * ratio,
         source="variance model",
-        given=given,
+        given=basis,
         notes=(note, *stands_in),
         score=points,
     )
@@ -272,15 +272,15 @@ def _assumed(
     overlap: float | None = None,
 ) -> float:
     """The score in points, after a check of all that was assumed."""
-    for value, what in ((correlation, "correlation"), (overlap, "BLEU of the outputs against each other, as a share,")):
+    for value, noun in ((correlation, "correlation"), (overlap, "BLEU of the outputs against each other, as a share,")):
         if value is not None and not -1 < value < 1:
-            raise InputError(f"the {what} is {value:g}, expected a number between −1 and 1")
+            raise InputError(f"the {noun} is {value:g}, expected a number between −1 and 1")
     points = in_unit(score, "score", 100.0)
     if not 0 < points < 100:
         raise InputError(f"the score is {score}, expected a number between 0 and 100")
-    for value, what in ((length, "length of segments"), (design_effect, "design effect")):
+    for value, noun in ((length, "length of segments"), (design_effect, "design effect")):
         if value is not None and not 0 < value < math.inf:
-            raise InputError(f"the {what} is {value:g}, expected a positive number")
+            raise InputError(f"the {noun} is {value:g}, expected a positive number")
     return points
 
 
@@ -425,7 +425,7 @@ def _of_items(
     discordant = min(1.0, max(variance / passed**2 + share**2, share))
     if design.claim != "difference":
         margin = float(design.margin or 0) / passed
-        return pass_fail.Margin(discordant, share, design.alpha, margin, both=design.claim == "equivalence")
+        return pass_fail.Margin(discordant, share, design.alpha, margin, equivalence=design.claim == "equivalence")
     if design.test.draw != "swap":
         return None
     return pass_fail.Difference(discordant, share, design.alpha, sides=2 if design.test.two_sided else 1)
@@ -531,23 +531,23 @@ def plan(
     The claim and the margin of `design` are set for each row. The interval of a size has the sizes that the ends of the
     variance's interval require, and that of the power the power of the planned size at these ends.
     """
-    own = design or Design()
+    chosen_design = design or Design()
     n_asked = len(gains) + len(margins) + len(sizes)
     if n_asked > MOST_ASKED:
         raise InputError(f"found {n_asked:,} gains, margins and sizes, expected at most {MOST_ASKED:,}")
     asked: list[tuple[Claim, float, float | None]] = []
-    for given, what in (*((gain, "gain") for gain in gains), *((margin, "margin") for margin in margins)):
-        value = in_unit(given, what, spread.best)
+    for amount, noun in (*((gain, "gain") for gain in gains), *((margin, "margin") for margin in margins)):
+        value = in_unit(amount, noun, spread.best)
         if not 0 < value < math.inf:
-            raise InputError(f"the {what} is {given}, expected a positive number in the unit of the score")
+            raise InputError(f"the {noun} is {amount}, expected a positive number in the unit of the score")
         if spread.passed is not None and value >= spread.passed:
             raise InputError(
-                f"the {what} is {given}, but no two systems differ by more than {spread.passed:g} in {metric}; "
-                f"expected a smaller {what} in the unit of the score"
+                f"the {noun} is {amount}, but no two systems differ by more than {spread.passed:g} in {metric}; "
+                f"expected a smaller {noun} in the unit of the score"
             )
-        if what == "gain":
+        if noun == "gain":
             spread.check(value)
-        asked += [("difference", value, None)] if what == "gain" else [(claim, 0.0, value) for claim in _OF_MARGINS]
+        asked += [("difference", value, None)] if noun == "gain" else [(claim, 0.0, value) for claim in _OF_MARGINS]
     for size in sizes:
         if not 2 <= size <= MOST:
             raise InputError(f"the number of segments is {size:,}, expected one from 2 to {MOST:,}")
@@ -566,28 +566,28 @@ def plan(
         return {"power": planned, "power_low": low, "power_high": high}
 
     def add(question: str, claim: Claim, margin: float | None, **cells: Any) -> None:
-        name = own.test.label if claim == "difference" else f"margin {claim}"
+        name = chosen_design.test.label if claim == "difference" else f"margin {claim}"
         rows.append(
             {
-                "metric": metric, "question": question, "claim": claim, "margin": margin, "alpha": own.alpha,
+                "metric": metric, "question": question, "claim": claim, "margin": margin, "alpha": chosen_design.alpha,
                 "test": name, "deviation": math.sqrt(spread.variance), "source": spread.source, "given": spread.given,
             }
             | cells
         )  # fmt: skip
 
     for claim, gain, margin in asked:
-        mine = replace(own, claim=claim, margin=margin)
+        mine = replace(chosen_design, claim=claim, margin=margin)
         n, low, high = at_ends(units_for, gain, mine)
         add("segments", claim, margin, gain=gain, notes=_doubts(spread, mine, gain, n))
         rows[-1] |= powers(n, gain, mine) | _numbers(spread, n, low, high)
     for size in sizes or (() if asked else SIZES):
         units = max(2, round(size / spread.segments_per_unit))
         for claim in CLAIMS[: 2 if sizes else 1]:
-            mine = replace(own, claim=claim, margin=1.0)
+            mine = replace(chosen_design, claim=claim, margin=1.0)
             reached = at_ends(size_for, units, mine)
-            what = "gain" if claim == "difference" else "margin"
-            cells = dict(zip((what, f"{what}_low", f"{what}_high"), reached, strict=True))
-            add(what, claim, None, notes=_doubts(spread, mine, 0.0, units))
+            noun = "gain" if claim == "difference" else "margin"
+            cells = dict(zip((noun, f"{noun}_low", f"{noun}_high"), reached, strict=True))
+            add(noun, claim, None, notes=_doubts(spread, mine, 0.0, units))
             rows[-1] |= {"gain": 0.0} | cells | {"n_segments": size} | _documents(spread, units)
             if claim == "equivalence":
                 mine = replace(mine, margin=reached[0] or 1.0)
@@ -631,13 +631,13 @@ def _critical(design: Design) -> float:
     return float(ndtri(1 - design.alpha / sides) + ndtri(1 - missed))
 
 
-def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> float:
+def overlap_of(output: Sequence[str], other_output: Sequence[str], **options: Any) -> float:
     """BLEU of one system's outputs against another's, as a share; it replaces the correlation without a reference.
 
     The rows of the table `VARIANCE_MODEL` with `outputs` report how well it does.
     """
     bleu = registry.metric("bleu")
-    counted = bleu.statistics(output, other, **options)
+    counted = bleu.statistics(output, other_output, **options)
     totals = np.array([np.asarray(counted[column]).sum() for column in bleu.columns], dtype=np.float64)
     return float(bleu.score(totals)) / 100
 

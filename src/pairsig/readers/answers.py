@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, permutations, product
+from itertools import chain, combinations, permutations, product
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -90,7 +90,7 @@ def _has_fractions(table: Reading, name: str) -> bool:
 def of_scores(table: Reading, names: Sequence[str], ratios: Sequence[tuple[str, str, str]]) -> list[Answer]:
     """Roles of several columns of numbers."""
     if resolutions := of_rows(table):
-        return [answer for resolution in resolutions for answer in _with_score(resolution, names)]
+        return list(chain.from_iterable(_with_score(resolution, names) for resolution in resolutions))
     items = of_items(table)
     names = [name for name in names if name not in items] or list(names)
     alone = table.several or bool(table.columns_of["system"])
@@ -115,15 +115,15 @@ def of_scores(table: Reading, names: Sequence[str], ratios: Sequence[tuple[str, 
     if alone and len(names) == 1:
         answers = [{"item": joined([item])} for item in items]
     elif alone:
-        answers = [{"item": joined([item]), **answer} for item in items for answer in answers] or answers
+        answers = [{"item": joined([item]), **answer} for item, answer in product(items, answers)] or answers
     return [answer for place, answer in enumerate(answers) if answer not in answers[:place]]
 
 
 def _with_score(resolution: Answer, names: Sequence[str]) -> list[Answer]:
     """Roles of columns, with each of the scores that are left if there are several."""
-    used = {name for given in resolution.values() for name in columns_in(str(given))}
-    rest = [name for name in names if name not in used]
-    return [resolution] if len(rest) == 1 else [{**resolution, "score": joined([name])} for name in rest[:FEW]]
+    used = set(chain.from_iterable(columns_in(str(names_of_role)) for names_of_role in resolution.values()))
+    unused = [name for name in names if name not in used]
+    return [resolution] if len(unused) == 1 else [{**resolution, "score": joined([name])} for name in unused[:FEW]]
 
 
 def of_answers(table: Reading, among: Sequence[str] = (), gold: str = "") -> list[Answer]:
@@ -159,7 +159,8 @@ def _of_words(table: Reading, *, alone: bool) -> list[Answer]:
     words = {name: table.columns[name].first(FEW + 1) for name in table.free}
     few = {name: cells for name, cells in words.items() if 1 < len(cells) <= FEW}
     if alone:
-        return [{"score": joined([name]), "true": joined([word])} for name, cells in few.items() for word in cells]
+        choices = chain.from_iterable(product([name], cells) for name, cells in few.items())
+        return [{"score": joined([name]), "true": joined([word])} for name, word in choices]
     answers: dict[str, Answer] = {}
     for cells in few.values():
         alike = [name for name in few if set(few[name]) == set(cells)]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -101,20 +101,20 @@ def _conversion(path: str, expression: str, *lines: str) -> str:
     return "\n    ".join([":", "import pandas as pd", frame, *others, f"{last}.to_csv({target}, index=False)"])
 
 
-def unknown(path: str, found: str, expression: str = "") -> Question:
+def unknown(path: str, actual: str, expression: str = "") -> Question:
     """The error for a file that is not read, with three lines of pandas that convert it."""
     expression = expression or _EXPRESSIONS.get(_suffix(path), r'pd.read_csv({path}, sep=r"\s+")')
     return Question(
-        f"{path}: found {found}, expected a table with one row per item (.csv, .tsv, .json, .jsonl, .parquet, .xlsx; "
+        f"{path}: found {actual}, expected a table with one row per item (.csv, .tsv, .json, .jsonl, .parquet, .xlsx; "
         "--sep names another separator), one score per line, a log or counts (--reader), or outputs with --reference "
         f"FILE; pandas converts other tables{_conversion(path, expression)}"
     )
 
 
-def nested(path: str, found: str) -> Question:
+def nested(path: str, actual: str) -> Question:
     """The error for objects in objects."""
     lines = "" if _suffix(path) == ".json" else ", lines=True"
-    return unknown(path, found, f'pd.json_normalize(pd.read_json({{path}}{lines}).to_dict("records"))')
+    return unknown(path, actual, f'pd.json_normalize(pd.read_json({{path}}{lines}).to_dict("records"))')
 
 
 def renamed(path: str, names: Mapping[str, str]) -> str:
@@ -129,10 +129,10 @@ def converted_winners(path: str, winner: str, first: str, systems: Sequence[str]
 
     The column `winner` has the value `first` where the system in the first of two columns has won.
     """
-    one, other = (json.dumps(name, ensure_ascii=False) for name in systems)
+    name_1, name_2 = (json.dumps(name, ensure_ascii=False) for name in systems)
     lines = (
         f"won = frame.pop({json.dumps(winner, ensure_ascii=False)}) == {first}",
-        f"rows = [frame.assign(system=frame[{one}], won=won), frame.assign(system=frame[{other}], won=~won)]",
+        f"rows = [frame.assign(system=frame[{name_1}], won=won), frame.assign(system=frame[{name_2}], won=~won)]",
         "pd.concat(rows)",
     )
     return (
@@ -297,13 +297,13 @@ def load(source: Any, labels: Labels = lambda _: (), *, sep: str | None = None, 
         return _of_frame(_parquet(path, data), path)
     if suffix == ".xlsx":
         return _of_frame(_workbook(path, data, sheet), path, "row", 2)
-    if found := next((kind for start, kind in _STARTS.items() if data.startswith(start)), ""):
-        raise InputError(f"{path}: found the beginning of a file in {found} format, expected text; correct its suffix")
+    if form := next((kind for start, kind in _STARTS.items() if data.startswith(start)), ""):
+        raise InputError(f"{path}: found the beginning of a file in {form} format, expected text; correct its suffix")
     text, notes = _text(path, data)
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _of_json(path, text, lines=suffix != ".json")
-    if found := {b"{": "JSON", b"[": "JSON", b"<": "HTML or XML"}.get(text.lstrip()[:1], ""):
-        raise InputError(f"{path}: found the beginning of a file in {found} format, expected text; correct its suffix")
+    if form := {b"{": "JSON", b"[": "JSON", b"<": "HTML or XML"}.get(text.lstrip()[:1], ""):
+        raise InputError(f"{path}: found the beginning of a file in {form} format, expected text; correct its suffix")
     return _of_text(path, text, _separator(path, sep, suffix), labels, notes)
 
 
@@ -388,12 +388,12 @@ def _of_text(path: str, data: bytes, separator: str, labels: Labels, notes: tupl
     _check_names(path, names)
     if len(names) == 1 and header:
         others = [(sep, "tab" if sep == "\t" else sep) for sep in ";\t|," if sep in first and sep != separator]
-        answers = [{"sep": sep} for other, sep in others if _same_widths(data, other)]
+        answers = [{"sep": sep} for candidate, sep in others if _same_widths(data, candidate)]
         if answers:
             raise Question(f"{path}: found one column, {quoted(first)}, expected several; name the separator", answers)
     texts = labels(names)
-    if header and not texts and (found := next(filter(_NUMBER.fullmatch, names), "")):
-        raise InputError(f"{path}, line {header}: found {quoted(found)}, expected the names of the columns")
+    if header and not texts and (number := next(filter(_NUMBER.fullmatch, names), "")):
+        raise InputError(f"{path}, line {header}: found {quoted(number)}, expected the names of the columns")
     frame = _frame(path, data, separator, names, header, texts)
     gaps = np.flatnonzero(_is_empty(frame.iloc[:, -1]))
     blank = gaps[frame.iloc[gaps].apply(_is_empty).to_numpy(dtype=bool).all(axis=1)]
@@ -506,7 +506,7 @@ def _of_json(path: str, data: bytes, *, lines: bool) -> Cells:
     for number, record in zip(places, records, strict=True):
         if not isinstance(record, dict):
             raise InputError(f"{path}, {place} {number}: found {quoted(str(record))}, expected an object with names")
-    names = list(dict.fromkeys(name for record in records for name in record))
+    names = list(dict.fromkeys(chain.from_iterable(records)))
     _check_names(path, names)
     if not names:
         raise InputError(f"{path}: found no objects with names, expected one per item")

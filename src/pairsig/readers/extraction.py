@@ -191,10 +191,10 @@ class References:
                 note(f"{system}: {sentence}")
         # The reference determines the segments: a parser of raw text may find other sentences.
         n_segments = len(golds[0])
-        for what, labels in (("domains", self.domains), ("documents", self.documents)):
+        for nouns, labels in (("domains", self.domains), ("documents", self.documents)):
             if labels and len(labels) != n_segments:
                 raise InputError(
-                    f"found {len(labels)} {what} for the {n_segments} segments of {self.paths[0]}, expected one "
+                    f"found {len(labels)} {nouns} for the {n_segments} segments of {self.paths[0]}, expected one "
                     "per segment"
                 )
         return Statistics(

@@ -179,7 +179,7 @@ def read(
         paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
         return _only(
             read_files(
-                [list(map(str, one)) if isinstance(one, list | tuple) else str(one) for one in paths],
+                [list(map(str, path)) if isinstance(path, list | tuple) else str(path) for path in paths],
                 reader,
                 roles=roles,
                 references=_several(reference),
@@ -205,11 +205,11 @@ def read(
     return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
 
 
-def _labels(given: Any) -> Any:
+def _labels(names: Any) -> Any:
     """Names of columns, words or numbers as text, since a column may be called 0; None if there are none."""
-    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
-        return None if given is None or given == "" else str(given)
-    return [str(name) for name in given] or None
+    if names is None or isinstance(names, str) or not isinstance(names, Iterable):
+        return None if names is None or names == "" else str(names)
+    return [str(name) for name in names] or None
 
 
 def _several(value: Any) -> tuple[Any, ...]:
@@ -223,7 +223,7 @@ def _are_paths(data: Any) -> bool:
         data = list(data.values())
     if isinstance(data, list | tuple):
         return bool(data) and all(
-            isinstance(one, str | Path) or (_are_paths(one) and type(one) is list) for one in data
+            isinstance(item, str | Path) or (_are_paths(item) and type(item) is list) for item in data
         )
     return isinstance(data, str | Path)
 
@@ -232,7 +232,7 @@ def _only(parts: Sequence[Statistics]) -> Statistics:
     """The only test set; a question if metrics have scores for different items."""
     if len(parts) == 1:
         return parts[0]
-    names = [metric.name for part in parts for metric in part.metrics]
+    names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     raise Question(
         f"found the metrics {listed(names)}, which do not have the same items, expected one", [{"metric": names[0]}]
     )
@@ -310,9 +310,9 @@ def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
     raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
 
 
-def of_outcomes(both: int, only_a: int, only_b: int, neither: int) -> Statistics:
+def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Statistics:
     """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
-    table = [both, only_a, only_b, neither]
+    table = [both_right, only_a, only_b, neither]
     if min(table) < 0 or not 0 < sum(table) <= MAX_LINES:
         raise InputError(
             f"found the counts {listed(map(str, table))}, expected numbers of items, 0 or more, and at least one item "
@@ -384,15 +384,15 @@ def read_files(
     """
     groups = [[group] if isinstance(group, str) else list(group) for group in paths]
     gold = {Path(path).resolve() for path in references}
-    left_out = [path for group in groups for path in group if Path(path).resolve() in gold]
-    groups = [kept for group in groups if (kept := [path for path in group if path not in left_out])]
+    left_out = [path for path in chain.from_iterable(groups) if Path(path).resolve() in gold]
+    groups = [others for group in groups if (others := [path for path in group if path not in left_out])]
     if left_out and len(groups) < 2:
         raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
     methods, runs = _called(groups)
     if names:
-        methods = [name for name, group in zip(names, groups, strict=True) for _ in group]
+        methods = _repeated(names, groups)
     files = _Files(
-        paths=[path for group in groups for path in group],
+        paths=list(chain.from_iterable(groups)),
         methods=methods,
         runs=runs,
         references=references,
@@ -504,8 +504,8 @@ def _extracted(files: _Files, reader: str) -> list[Statistics]:
     metrics = [registry.metric(name) for name in files.metrics or [readers.reader_of_outputs(reader).metric]]
     once([metric.name for metric in metrics], "metric")
     functions = [extraction.functions(metric, reader)[1:] for metric in metrics]
-    what = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
-    options = sort_options(files.options, what, *chain.from_iterable(functions))
+    chosen = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
+    options = sort_options(files.options, chosen, *chain.from_iterable(functions))
     gold = extraction.References(
         paths=files.references, reader=reader, options=options[0], **files.labels, **files.texts
     )
@@ -537,15 +537,15 @@ def _aligned(
 
     `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
     """
-    for part in (part for of_file in files for part in of_file):
+    for part in chain.from_iterable(files):
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    parts = system_counts.with_all_classes([part for of_file in files for part in of_file])
+    parts = system_counts.with_all_classes(list(chain.from_iterable(files)))
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
         test_sets = tasks.align(parts, methods, runs, metrics=metrics, **how)
         return [systems.in_order() for systems in test_sets]
-    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    known = list(dict.fromkeys(metric.name for metric in chain.from_iterable(part.metrics for part in parts)))
     metrics = [spelled(name, known) for name in metrics]
     once(metrics, "metric")
     parts = [system_counts.restricted(part, metrics) for part in parts]
@@ -556,15 +556,20 @@ def _aligned(
 
 def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Names of the method and of the run of every file."""
-    stems = iter(_names([path for group in groups for path in group]))
+    stems = iter(_names(list(chain.from_iterable(groups))))
     named = [[next(stems) for _ in group] for group in groups]
     methods = [_in_common(names) for names in named]
     if len(set(methods)) < len(methods) or "" in methods:
         methods = [names[0] for names in named]
-    return (
-        [method for method, names in zip(methods, named, strict=True) for _ in names],
-        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
-    )
+    runs: list[str] = []
+    for names in named:
+        runs += [str(number) for number in range(1, len(names) + 1)] if len(names) > 1 else [""]
+    return _repeated(methods, named), runs
+
+
+def _repeated(methods: Iterable[str], of_methods: Iterable[Sequence[object]]) -> list[str]:
+    """The name of each method as often as it has files or results."""
+    return list(chain.from_iterable([name] * len(its) for name, its in zip(methods, of_methods, strict=True)))
 
 
 def _in_common(names: Sequence[str]) -> str:
@@ -612,13 +617,14 @@ def _labelled(
                 f"{of_file[0].source}: found the runs {listed(part.run for part in of_file)}, expected one run per "
                 "file if several files are runs of a system"
             )
-    if all(part.log for of_file in files for part in of_file):
+    if all(part.log for part in chain.from_iterable(files)):
         named = _as_logged(files, methods)
     elif len(files) == 1 and all(part.system for part in files[0]):
         named = [part.system for part in files[0]]
     else:
-        named = [method for method, of_file in zip(methods, files, strict=True) for _ in of_file]
-    return named, [part.run or run for run, of_file in zip(runs, files, strict=True) for part in of_file]
+        named = _repeated(methods, files)
+    runs_of_files = zip(chain.from_iterable(files), _repeated(runs, files), strict=True)
+    return named, [part.run or run for part, run in runs_of_files]
 
 
 def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
@@ -627,7 +633,11 @@ def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) 
     methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
-            others = [name for name, other in settings_of if other == method and name != part.system and len(files) > 1]
+            others = [
+                name
+                for name, known_method in settings_of
+                if known_method == method and name != part.system and len(files) > 1
+            ]
             if others:
                 raise InputError(
                     f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
@@ -636,14 +646,15 @@ def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) 
     called = {}
     for system, method in settings_of:
         namesakes = [settings for (name, _), settings in settings_of.items() if name == system]
-        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        keys = dict.fromkeys(chain.from_iterable(namesakes))
         differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
         own_settings = settings_of[system, method]
         description = ", ".join(f"{key}={own_settings[key]}" for key in differing if own_settings.get(key))
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
     called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
-    return [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts]
+    methods_of_files = zip(chain.from_iterable(files), _repeated(methods, files), strict=True)
+    return [called[part.system, method] for part, method in methods_of_files]
 
 
 def _same_model(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
@@ -666,5 +677,7 @@ def _check_chosen(parts: Sequence[SystemCounts], names: Sequence[str]) -> None:
     for name in names if by_name else ():  # if they share none, the message of `align` lists those of each
         if name not in by_name:
             # If all systems have a metric with that name, its columns differ.
-            lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
+            lacking = next(
+                (part for part in parts if name not in {of_part.name for of_part in part.metrics}), parts[-1]
+            )
             raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")

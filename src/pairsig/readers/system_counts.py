@@ -11,7 +11,7 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby, product
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -154,7 +154,7 @@ class SystemCounts:
     @property
     def label(self) -> str:
         """The file, with the system and the run that it names."""
-        labels = [f"{what} {named(name)}" for what, name in (("system", self.system), ("run", self.run)) if name]
+        labels = [f"{noun} {named(name)}" for noun, name in (("system", self.system), ("run", self.run)) if name]
         return f"{self.source} ({', '.join(labels)})" if labels else self.source
 
     def where(self, position: int) -> str:
@@ -233,8 +233,8 @@ def align(
             "--missing"
         )
     first = parts[0]
-    for other in parts[1:]:
-        _check_same(first, other)
+    for part in parts[1:]:
+        _check_same(first, part)
     labels = {
         "domains": domains or first.domains or [""] * len(first.segments),
         "documents": documents or first.documents,
@@ -246,7 +246,7 @@ def align(
     texts: Mapping[str, tuple[str, str]] = ChainMap(*(cast("dict[str, Any]", part.texts) for part in parts))
     aligned = []
     for segments_kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
-        columns = tuple(dict.fromkeys(column for metric in segments_kept.metrics for column in metric.columns))
+        columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in segments_kept.metrics)))
         rows = segments_kept.segments
         provenance = (("missing", segments_kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
@@ -289,11 +289,11 @@ def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator
     for part in parts:
         yield from part.notes
     first, names = parts[0], {metric.name for metric in metrics}
-    for other in parts[1:]:
-        for column, position in _differences(first, other, first.alike):
+    for part in parts[1:]:
+        for column, position in _differences(first, part, first.alike):
             yield (
                 f"{column} is {first.counts[column][position]} in {first.where(position)} and "
-                f"{other.counts[column][position]} in {other.where(position)}: are these the same test set?"
+                f"{part.counts[column][position]} in {part.where(position)}: are these the same test set?"
             )
     for part in parts:
         if alone := [metric.name for metric in part.metrics if metric.name not in names]:
@@ -306,7 +306,7 @@ def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator
 
 def _stacked(parts: Sequence[SystemCounts], columns: Sequence[str], rows: NDArray[np.bool_]) -> NDArray[Any]:
     """The counts of the systems (systems × segments × columns), without another copy of all of them."""
-    kinds = [part.counts[column].dtype for part in parts for column in columns]
+    kinds = [part.counts[column].dtype for part, column in product(parts, columns)]
     counts = np.empty((len(parts), np.count_nonzero(rows), len(columns)), dtype=np.result_type(*kinds))
     for place, part in enumerate(parts):
         for number, column in enumerate(columns):
@@ -343,7 +343,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     if same and len(set(first.segments)) == len(first.segments):  # as in a table without gaps
         return tuple(parts)
     items = {
-        item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
+        item: number for number, item in enumerate(dict.fromkeys(chain.from_iterable(part.segments for part in parts)))
     }
     rows = [np.full(len(items), -1) for _ in parts]  # row of each item, -1 if the log does not have it
     for row_of, part in zip(rows, parts, strict=True):
@@ -358,11 +358,11 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
                 f"systems; the first items are {named(parts[0].segments[0])} there and {named(part.segments[0])} here"
             )
     holder = np.argmax(np.stack(rows) >= 0, axis=0)  # the first system with the item
-    for what in ("contents", "documents", "domains"):
-        _check_items(what, parts, rows)
+    for label in ("contents", "documents", "domains"):
+        _check_items(label, parts, rows)
 
-    def labels(what: str) -> tuple[str, ...]:
-        labels_of = [getattr(part, what) for part in parts]
+    def labels(field: str) -> tuple[str, ...]:
+        labels_of = [getattr(part, field) for part in parts]
         return tuple(labels_of[part][rows[part][item]] for item, part in enumerate(holder)) if all(labels_of) else ()
 
     segments, documents, domains = tuple(items), labels("documents"), labels("domains")
@@ -384,14 +384,14 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     )
 
 
-def _check_other_ids(one: SystemCounts, other: SystemCounts) -> None:
+def _check_other_ids(first: SystemCounts, second: SystemCounts) -> None:
     """Ask about a column with the same texts for other items: ids that number the rows of tables in another order."""
-    for name in one.other_ids.keys() & other.other_ids.keys():
-        known = dict(zip(one.segments, one.other_ids[name], strict=True))
-        for place, (item, label) in enumerate(zip(other.segments, other.other_ids[name], strict=True)):
-            if known.get(item, label) != label and set(one.other_ids[name]) == set(other.other_ids[name]):
+    for name in first.other_ids.keys() & second.other_ids.keys():
+        known = dict(zip(first.segments, first.other_ids[name], strict=True))
+        for place, (item, label) in enumerate(zip(second.segments, second.other_ids[name], strict=True)):
+            if known.get(item, label) != label and set(first.other_ids[name]) == set(second.other_ids[name]):
                 raise Question(
-                    f"{other.where(place)}: item {named(item)} has another {named(name)} than in {one.label}, which "
+                    f"{second.where(place)}: item {named(item)} has another {named(name)} than in {first.label}, which "
                     "has all of them for other items, expected the same items",
                     [{"item": joined([name])}],
                 )
@@ -405,11 +405,11 @@ def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:
 def _conditions_that_differ(parts: Sequence[SystemCounts]) -> list[str]:
     """Sentences about conditions, such as the version of a task, that are not the same in all logs that have them."""
     sentences = []
-    for name in dict.fromkeys(name for part in parts for name in part.conditions):
+    for name in dict.fromkeys(chain.from_iterable(part.conditions for part in parts)):
         known = [(part.conditions[name], part) for part in parts if part.conditions.get(name)]
-        other = next(((value, part) for value, part in known[1:] if value != known[0][0]), None)
-        if other is not None:
-            (here, first), (there, second) = known[0], other
+        conflict = next(((value, part) for value, part in known[1:] if value != known[0][0]), None)
+        if conflict is not None:
+            (here, first), (there, second) = known[0], conflict
             sentences.append(
                 f"{first.source} has the {name} {quoted(here)}, {second.source} has {quoted(there)}, expected the same"
             )
@@ -418,16 +418,16 @@ def _conditions_that_differ(parts: Sequence[SystemCounts]) -> list[str]:
 
 def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
     """Files without ids beside one whose ids are the numbers of its lines have the same ids; others are refused."""
-    other = next((part for part in parts if not part.by_row), parts[0])
+    with_ids = next((part for part in parts if not part.by_row), parts[0])
     without = [part for part in parts if part.by_row]
-    if not without or other.by_row:
+    if not without or with_ids.by_row:
         return parts
-    ids = [str(number) for number in range(1, len(other.segments) + 1)]
+    ids = [str(number) for number in range(1, len(with_ids.segments) + 1)]
     for part in without:
-        if len(part.segments) != len(ids) or sorted(other.segments) != sorted(ids):
+        if len(part.segments) != len(ids) or sorted(with_ids.segments) != sorted(ids):
             raise InputError(
-                f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one "
-                f"is {named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
+                f"{part.source} has no ids of its {len(part.segments):,} items, but {with_ids.source} has (the "
+                f"first one is {named(with_ids.segments[0])}), expected ids in all files or in none; add a column `id`"
             )
     return [replace(part, segments=tuple(ids)) if part.by_row else part for part in parts]
 
@@ -478,18 +478,18 @@ def _kept_of_items(
     return groups
 
 
-def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArray[np.intp]]) -> None:
+def _check_items(field: str, parts: Sequence[SystemCounts], rows: Sequence[NDArray[np.intp]]) -> None:
     """Refuse an item that differs between a log and the first log with it."""
     first: dict[int, tuple[str, SystemCounts]] = {}
     for part, row_of in zip(parts, rows, strict=True):
-        values: tuple[str, ...] = getattr(part, what) if any(getattr(part, what)) else ()
+        values: tuple[str, ...] = getattr(part, field) if any(getattr(part, field)) else ()
         for item in np.flatnonzero(row_of >= 0).tolist() if values else ():
             here = values[row_of[item]]
-            if what == "contents" and not here:  # a log may lack the content of an item without a score
+            if field == "contents" and not here:  # a log may lack the content of an item without a score
                 continue
-            there, other = first.setdefault(item, (here, part))
+            there, first_part = first.setdefault(item, (here, part))
             if here != there:
-                kind = what.removesuffix("s")
+                kind = field.removesuffix("s")
                 details = (
                     f"belongs to {kind} {quoted(here)}, but to {quoted(there)}"
                     if kind != "content"
@@ -497,7 +497,7 @@ def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArra
                 )
                 raise InputError(
                     f"{part.where(row_of[item])}: item {named(part.segments[row_of[item]])} {details} in "
-                    f"{other.source}: are these the same test set?"
+                    f"{first_part.source}: are these the same test set?"
                 )
 
 
@@ -525,7 +525,9 @@ def with_all_classes(parts: Sequence[SystemCounts]) -> list[SystemCounts]:
     """The counts of each class that any of the systems has; those that a file does not have are 0."""
     columns: dict[str, dict[str, None]] = {}
     bounds: dict[str, dict[tuple[str, str], None]] = {}
-    for metric in (metric for part in parts for metric in part.metrics if metric.labels == "by class"):
+    for metric in chain.from_iterable(part.metrics for part in parts):
+        if metric.labels != "by class":
+            continue
         columns.setdefault(metric.name, {}).update(dict.fromkeys(metric.columns))
         bounds.setdefault(metric.name, {}).update(dict.fromkeys(metric.at_most))
     if not columns:
@@ -533,7 +535,9 @@ def with_all_classes(parts: Sequence[SystemCounts]) -> list[SystemCounts]:
     return [
         replace(
             part,
-            counts={name: np.zeros(len(part.segments), dtype=np.int32) for own in columns.values() for name in own}
+            counts={
+                name: np.zeros(len(part.segments), dtype=np.int32) for name in chain.from_iterable(columns.values())
+            }
             | dict(part.counts),
             metrics=tuple(
                 replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name]))
@@ -554,38 +558,38 @@ def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:
     )
 
 
-def _check_same(one: SystemCounts, other: SystemCounts) -> None:
-    if not one.shared and _labels(one) == _labels(other):
+def _check_same(first: SystemCounts, second: SystemCounts) -> None:
+    if not first.shared and _labels(first) == _labels(second):
         return
-    sizes = f"{one.label} has {len(one.segments)} segments, {other.label} has {len(other.segments)}"
-    for position, (here, there) in enumerate(zip(one.segments, other.segments, strict=False)):
+    sizes = f"{first.label} has {len(first.segments)} segments, {second.label} has {len(second.segments)}"
+    for position, (here, there) in enumerate(zip(first.segments, second.segments, strict=False)):
         if here != there:
             raise InputError(
                 f"{sizes}, expected the same ones in the same order; the first difference is at number {position + 1}, "
-                f"{named(here)} ({one.where(position)}) and {named(there)} ({other.where(position)})"
+                f"{named(here)} ({first.where(position)}) and {named(there)} ({second.where(position)})"
             )
-    if len(one.segments) != len(other.segments):
-        longer, shorter = (one, other) if len(one.segments) > len(other.segments) else (other, one)
+    if len(first.segments) != len(second.segments):
+        longer, shorter = (first, second) if len(first.segments) > len(second.segments) else (second, first)
         position = len(shorter.segments)
         raise InputError(
             f"{sizes}, expected the same ones; segment {named(longer.segments[position])} ({longer.where(position)}) "
             f"is only in {longer.label}"
         )
-    labels = [("document", one.documents, other.documents)]
-    if one.domains and other.domains:
-        labels.append(("domain", one.domains, other.domains))
-    for what, mine, theirs in labels:
+    labels = [("document", first.documents, second.documents)]
+    if first.domains and second.domains:
+        labels.append(("domain", first.domains, second.domains))
+    for noun, mine, theirs in labels:
         for position, (here, there) in enumerate(zip(mine, theirs, strict=True)):
             if here != there:
                 raise InputError(
-                    f"{other.where(position)}: segment {named(other.segments[position])} belongs to {what} "
-                    f"{quoted(there)}, expected {quoted(here)} as in {one.where(position)}"
+                    f"{second.where(position)}: segment {named(second.segments[position])} belongs to {noun} "
+                    f"{quoted(there)}, expected {quoted(here)} as in {first.where(position)}"
                 )
-    for column, position in _differences(one, other, one.shared):
+    for column, position in _differences(first, second, first.shared):
         raise InputError(
-            f"{other.where(position)}: segment {named(other.segments[position])} has {column} "
-            f"{other.counts[column][position]}, expected {one.counts[column][position]} as in {one.where(position)}: "
-            f"are these the same test set?"
+            f"{second.where(position)}: segment {named(second.segments[position])} has {column} "
+            f"{second.counts[column][position]}, expected {first.counts[column][position]} as in "
+            f"{first.where(position)}: are these the same test set?"
         )
 
 
@@ -593,19 +597,19 @@ def _check_possible(part: SystemCounts, metric: Metric) -> None:
     """Refuse counts that `Statistics.of` would refuse, with their line in the file."""
     wrong = [(part.counts[name] < 0, f"{name} below 0") for name in metric.columns if not metric.averaged]
     wrong += [(part.counts[few] > part.counts[many], f"{few} > {many}") for few, many in metric.at_most]
-    for where, what in wrong:
+    for where, fault in wrong:
         if where.any():
             position = int(np.argmax(where))
             values = ", ".join(f"{name} {part.counts[name][position]}" for name in metric.columns)
             raise InputError(
-                f"{part.where(position)}: segment {named(part.segments[position])} has {what} ({values}), expected "
+                f"{part.where(position)}: segment {named(part.segments[position])} has {fault} ({values}), expected "
                 f"valid counts for {metric.name}"
             )
 
 
 def _check_direction(part: SystemCounts, metric: Metric, first: SystemCounts) -> None:
     """Refuse a metric that is an error or a cost in only one of two files."""
-    of_part = next(other for other in part.metrics if other.name == metric.name)
+    of_part = next(metric_of_part for metric_of_part in part.metrics if metric_of_part.name == metric.name)
     if of_part.higher_is_better != metric.higher_is_better:
         higher, lower = (part, first) if of_part.higher_is_better else (first, part)
         raise InputError(
@@ -635,29 +639,29 @@ def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> Non
 
 
 def _check_labels(part: SystemCounts, domains: Sequence[str], documents: Sequence[str]) -> None:
-    for what, labels in (("domains", domains), ("documents", documents)):
+    for nouns, labels in (("domains", domains), ("documents", documents)):
         if len(labels) != len(part.segments):
             raise InputError(
-                f"{part.source} has {len(part.segments)} segments, but found {len(labels)} {what}, expected one per "
+                f"{part.source} has {len(part.segments)} segments, but found {len(labels)} {nouns}, expected one per "
                 f"segment"
             )
     if not any(part.documents) or part.documents == tuple(documents):
         return
-    for position, (document, given) in enumerate(zip(part.documents, documents, strict=True)):
-        if document not in ("", given):
+    for position, (document, expected) in enumerate(zip(part.documents, documents, strict=True)):
+        if document not in ("", expected):
             raise InputError(
                 f"{part.where(position)}: segment {named(part.segments[position])} belongs to document "
-                f"{quoted(document)}, but to {quoted(given)} in the file of documents, expected the same"
+                f"{quoted(document)}, but to {quoted(expected)} in the file of documents, expected the same"
             )
 
 
-def _differences(one: SystemCounts, other: SystemCounts, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _differences(first: SystemCounts, second: SystemCounts, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Columns that differ between two systems, and the first segment with a difference."""
-    both = _scored(one) & _scored(other)
+    scored_in_both = _scored(first) & _scored(second)
     for column in columns:
-        here, there = one.counts[column], other.counts[column]
+        here, there = first.counts[column], second.counts[column]
         # Every sentence has a length, but gold counts are 0 for sentences that were not scored.
-        wrong = (here != there) & (both | ((here != 0) & (there != 0)))
+        wrong = (here != there) & (scored_in_both | ((here != 0) & (there != 0)))
         if wrong.any():
             yield column, int(np.argmax(wrong))
 

@@ -7,14 +7,13 @@ could be read in more than one way is a `Question`, whose answers have been trie
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, pairwise, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -175,24 +174,24 @@ def read(source: Any, roles: Roles | None = None, *, several: bool = False) -> t
         for answer in question.answers:
             try:
                 read(source, roles.answered(answer), several=several)
-            except Question as other:
-                if not other.answers:
-                    raise other from None
+            except Question as further:
+                if not further.answers:
+                    raise further from None
         raise
     return Reading(cells, roles, several=several).counts()
 
 
-def _split(given: Names) -> list[str]:
+def _split(names: Names) -> list[str]:
     """Names that the user wrote, as a list or with commas between them."""
-    return columns_in(given) if isinstance(given, str) else [str(name) for name in given or ()]
+    return columns_in(names) if isinstance(names, str) else [str(name) for name in names or ()]
 
 
 def _labelled(names: Sequence[str], roles: Roles) -> set[str]:
     """The columns of a text file whose cells are labels, even if all of them are numbers."""
-    wanted = {name for known in STANDARD.values() for name in known}
+    wanted = set(chain.from_iterable(STANDARD.values()))
     for role in (*_LABELS, *(["systems"] if roles.gold else [])):
-        given = getattr(roles, role)
-        wanted |= {name.lower() for name in [*_split(given), *([given] if isinstance(given, str) else [])]}
+        declared = getattr(roles, role)
+        wanted |= {name.lower() for name in [*_split(declared), *([declared] if isinstance(declared, str) else [])]}
     return {name for name in names if name.lower() in wanted}
 
 
@@ -206,7 +205,7 @@ class Reading:
         self.source, self.columns, self.n_rows = cells.source, cells.columns, len(cells.lines)
         self.notes: list[str] = []
         self.declared = {role: self._declared(role) for role in (*_LABELS, "systems", "score")}
-        twice = Counter(name for names in self.declared.values() for name in names)
+        twice = Counter(chain.from_iterable(self.declared.values()))
         for name, times in twice.items():
             if times > 1:
                 wanted = [role for role, names in self.declared.items() if name in names]
@@ -214,24 +213,25 @@ class Reading:
                     f"{self.source}: found column {named(name)} as {' and '.join(wanted)}, expected one role"
                 )
         self.columns_of = {role: self.declared[role] or self._standard(role) for role in _LABELS}
-        used = {*twice, *(name for names in self.columns_of.values() for name in names)}
+        used = {*twice, *chain.from_iterable(self.columns_of.values())}
         self.free = [name for name in self.columns if name not in used]
 
     # Roles.
 
     def _declared(self, role: str) -> list[str]:
         """The columns that the user named for a role."""
-        given = getattr(self.roles, role)
-        if given is None:
+        declared = getattr(self.roles, role)
+        if declared is None:
             return []
-        names = self._split(given)
+        names = self._split(declared)
         if len(names) > 1 and role not in ("item", "systems", "score"):
             raise InputError(f"found {listed(names)} as {role}, expected one column")
-        return list(dict.fromkeys(self._column(part, role) for name in names for part in self._terms(name, role)))
+        terms = chain.from_iterable(self._terms(name, role) for name in names)
+        return list(dict.fromkeys(self._column(term, role) for term in terms))
 
-    def _split(self, given: Names) -> list[str]:
+    def _split(self, names: Names) -> list[str]:
         """Names of columns, of which one may have a comma."""
-        return [given] if isinstance(given, str) and given in self.columns else _split(given)
+        return [names] if isinstance(names, str) and names in self.columns else _split(names)
 
     def _terms(self, name: str, role: str) -> list[str]:
         """A column, or the two of a score that is a ratio."""
@@ -253,7 +253,7 @@ class Reading:
         """The column whose name says that it has a role."""
         if role == "system" and self.declared["systems"]:
             return []
-        taken = {name for names in self.declared.values() for name in names}
+        taken = set(chain.from_iterable(self.declared.values()))
         names = [name for name in self.columns if name.lower() in STANDARD.get(role, ()) and name not in taken]
         if role == "item" and not names and next(iter(self.columns)) == UNNAMED and UNNAMED not in taken:
             names = [UNNAMED]
@@ -309,7 +309,7 @@ class Reading:
             return 0, None
         first = parts[0]
         differ = len(first.segments) != len(parts[-1].segments) or any(
-            not np.array_equal(first.counts[name], part.counts[name]) for part in parts for name in first.counts
+            not np.array_equal(first.counts[name], part.counts[name]) for part, name in product(parts, first.counts)
         )
         return 2 if self.several or (differ and len({part.system for part in parts}) > 1) else 0, None
 
@@ -323,7 +323,7 @@ class Reading:
     @property
     def keys(self) -> list[str]:
         """The columns that together identify a row."""
-        return [name for role in ("item", "system", "run") for name in self.columns_of[role]]
+        return list(chain.from_iterable(self.columns_of[role] for role in ("item", "system", "run")))
 
     def codes(self, names: Sequence[str]) -> tuple[NDArray[np.intp], int]:
         """A number for each row by its labels in some columns, and how many different ones there are."""
@@ -406,10 +406,12 @@ class Reading:
         codes, n_codes = self.codes(names)
         first = np.full(n_codes, -1)
         first[codes[::-1]] = np.arange(self.n_rows)[::-1]
-        both = [(self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names]
+        columns_of_labels = [
+            (self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names
+        ]
         ids = [
             [labels[code].replace("\\", "\\\\").replace("/", "\\/") for code in codes_of_items]
-            for codes_of_items, labels in both
+            for codes_of_items, labels in columns_of_labels
         ]
         return codes, list(map("/".join, zip(*ids, strict=True)))
 
@@ -419,15 +421,11 @@ class Reading:
         codes, n_codes = self.codes(names)
         first = np.full(n_codes, -1)
         first[codes[::-1]] = np.arange(self.n_rows)[::-1]
-        labels = [
-            [
-                self.columns[name].labels[1][code]
-                for name in self.columns_of[role]
-                for code in self.columns[name].labels[0][first]
-            ]
-            or [""] * n_codes
-            for role in ("system", "run")
-        ]
+        labels = [[""] * n_codes, [""] * n_codes]
+        for place, role in enumerate(("system", "run")):
+            for name in self.columns_of[role]:  # one at most
+                codes_of_rows, texts = self.columns[name].labels
+                labels[place] = [texts[code] for code in codes_of_rows[first]]
         if n_codes == len(set(labels[0])):  # one run of each system
             labels[1] = [""] * n_codes
         return codes, list(zip(*labels, strict=True))
@@ -438,7 +436,7 @@ class Reading:
         """The counts of every system and run."""
         metrics, scores = self._outcomes() or self._scores()
         metrics = self._directed(metrics)
-        used = {name for counts in scores.values() for name in counts} | {*scores}
+        used = {*scores, *chain.from_iterable(scores.values())}
         self.free = [name for name in self.free if name not in used]
         self._check_rows()
         (items, ids), (outputs, names) = self._items(), self._outputs()
@@ -465,7 +463,7 @@ class Reading:
             ids_of_rows = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
             parts += self._parts(rows, ids_of_rows, scores, system, run=run, **common)
         if len(parts) == 1 and not (self.several or self.depth or self.source == FRAME):
-            raise self._question_of_systems(next(name for counts in scores.values() for name in counts))
+            raise self._question_of_systems(next(chain.from_iterable(scores.values())))
         return tuple(parts)
 
     def _parts(
@@ -555,7 +553,7 @@ class Reading:
             return metrics, scores
         if len(metrics) > 1:
             raise InputError(f"found --metric accuracy and the scores {listed(m.name for m in metrics)}, expected one")
-        used = [name for columns in scores.values() for name in columns]
+        used = list(chain.from_iterable(scores.values()))
         self.free = [name for name in self.free if name not in used]
         for system, columns in scores.items():
             for column, values in columns.items():
@@ -570,10 +568,10 @@ class Reading:
 
     def _named_metrics(self) -> list[str | Metric]:
         """The metrics that were named, by name or as they are."""
-        given = self.roles.metric
-        if isinstance(given, str):
-            return list(_split(given))
-        return [given] if isinstance(given, Metric) else list(given or ())
+        named = self.roles.metric
+        if isinstance(named, str):
+            return list(_split(named))
+        return [named] if isinstance(named, Metric) else list(named or ())
 
     def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
         """The metrics, and their counts by the column that names the system, or by ""."""
@@ -583,8 +581,10 @@ class Reading:
             if getattr(roles, first) is not None and getattr(roles, second) is not None:
                 raise InputError(f"found --{first} and --{second}, expected one of them")
         if systems and (self.several or self.columns_of["system"]):
-            other = "several files" if self.several else "--system"
-            raise InputError(f"found --systems and {other}, expected one of them: it is for one column per system")
+            other_option = "several files" if self.several else "--system"
+            raise InputError(
+                f"found --systems and {other_option}, expected one of them: it is for one column per system"
+            )
         if roles.gold is not None and not systems and not predictions:
             raise self._question(
                 f"{self.source}: found --gold without columns of predictions, expected --prediction or --systems, too",
@@ -607,14 +607,22 @@ class Reading:
         else:
             names = self._split(roles.score)
             scores = [[self._column(part, "score") for part in self._terms(name, "score")] for name in names]
-        values = self._numbers(list(dict.fromkeys(name for columns in scores for name in columns)))
+        values = self._numbers(list(dict.fromkeys(chain.from_iterable(scores))))
         return tuple(self._metric(*columns) for columns in scores), {"": values}
 
     def _metric(self, name: str, below: str = "") -> Metric:
         """The mean of a column, or the ratio of the sums of two."""
         if below:
-            both, form = f"{name}/{below}", Ratio((0,), (1,), factor=1.0)
-            return Metric(both, (name, below), form, f"Σ {name} / Σ {below}", scale=None, title=both, assumed=True)
+            name_of_ratio, form = f"{name}/{below}", Ratio((0,), (1,), factor=1.0)
+            return Metric(
+                name_of_ratio,
+                (name, below),
+                form,
+                f"Σ {name} / Σ {below}",
+                scale=None,
+                title=name_of_ratio,
+                assumed=True,
+            )
         known = registry.METRICS.get(spelled(name, registry.METRICS))
         lower = not known.higher_is_better if known else name.lower() in LOWER_IS_BETTER
         return replace(average(name, higher_is_better=not lower), assumed=not known and not lower)
@@ -638,12 +646,12 @@ class Reading:
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
         codes, labels = _common([self.columns[name] for name in (gold, *names)])
-        true, given = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
-        self._check_classes(given, true, labels)
+        true, chosen = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
+        self._check_classes(chosen, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
         metrics: list[Metric] = []
         counts: dict[str, Scores] = {name: {} for name in names}
-        for metric in given:
+        for metric in chosen:
             if metric.name == _ACCURACY.name:
                 metrics.append(_ACCURACY)
                 for name in names:
@@ -662,7 +670,7 @@ class Reading:
         of_all = (_ACCURACY.name, "balanced_accuracy", "mcc")
         for metric in metrics:
             if not metric.labels and metric.name != _ACCURACY.name:
-                known = [other.name for other in registry.METRICS.values() if other.labels]
+                known = [candidate.name for candidate in registry.METRICS.values() if candidate.labels]
                 raise InputError(
                     f"found --metric {metric.name} with --gold, expected one of {', '.join([_ACCURACY.name, *known])}"
                 )
@@ -711,23 +719,23 @@ class Reading:
     def _right(self, name: str) -> NDArray[Any]:
         """1 where a column has the right answer, 0 where it has another one, NaN where it has none."""
         (gold,) = self.declared["gold"]
-        truth, given = self.columns[gold], self.columns[name]
-        if truth.kind == given.kind == "numbers":
-            equal = nearly = given.numbers[0] == truth.numbers[0]
+        truth, predicted = self.columns[gold], self.columns[name]
+        if truth.kind == predicted.kind == "numbers":
+            equal = nearly = predicted.numbers[0] == truth.numbers[0]
         else:
-            equal = _same(given.labels, truth.labels, str.strip)
-            nearly = _same(given.labels, truth.labels, lambda label: label.strip().casefold())
+            equal = _same(predicted.labels, truth.labels, str.strip)
+            nearly = _same(predicted.labels, truth.labels, lambda label: label.strip().casefold())
         if not equal.any():
             raise InputError(
                 f"{self.source}: found no cell of {named(name)} that is equal to that of {named(gold)}, expected the "
-                f"same words; the cells begin with {listed(given.first(FEW))} and {listed(truth.first(FEW))}"
+                f"same words; the cells begin with {listed(predicted.first(FEW))} and {listed(truth.first(FEW))}"
             )
         if n_nearly := int(np.count_nonzero(nearly & ~equal)):
             self.notes.append(
                 f"{self.source}: {n_nearly:,} cells of {named(name)} differ from {named(gold)} only in capitals, and "
                 "count as wrong"
             )
-        return np.where(given.labels[0] < 0, np.nan, equal)
+        return np.where(predicted.labels[0] < 0, np.nan, equal)
 
     def _numbers(self, names: Sequence[str]) -> Scores:
         """The numbers in columns of scores, after a question about what else is in them."""
@@ -769,7 +777,7 @@ class Reading:
         if self.source != FRAME and word.startswith(("{", "[")):
             raise nested(self.source, f"nested JSON in {self.cells.place} {self.cells.lines[row]}")
         if self.source != FRAME and re.fullmatch(r"[-+]?\d*,\d+", word):
-            thousands = all(re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+", other) for other in words)
+            thousands = all(re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+", text) for text in words)
             separates = "between thousands" if thousands else "before decimals"
             raise unknown(
                 self.source,
@@ -815,7 +823,7 @@ class Reading:
 
     def _check_values(self, scores: Iterable[Scores]) -> None:
         """Ask about numbers that may be codes of missing scores."""
-        for name, values in [column for counts in scores for column in counts.items()]:
+        for name, values in list(chain.from_iterable(counts.items() for counts in scores)):
             if codes := _odd(values):
                 words = [as_label(float(code)) for code in codes]
                 missing = joined([*_split(self.roles.missing_value), *words])
@@ -830,7 +838,7 @@ class Reading:
 
     def _check_totals(self, scores: Iterable[Scores], rows_of: Sequence[NDArray[np.intp]]) -> None:
         """Ask about a row that has the sum or the mean of all rows before it, or after it, for every system."""
-        columns = [values for counts in scores for values in counts.values()]
+        columns = list(chain.from_iterable(counts.values() for counts in scores))
         for step in (1, -1):
             of_systems = [values[rows][::step] for rows, values in product(rows_of, columns)]
             for last in (*range(len(of_systems[0]) - _SUMMARIES, len(of_systems[0])), *_subtotals(of_systems)):
@@ -865,8 +873,11 @@ class Reading:
                     f"({listed(of_columns)}), as in a confusion matrix, {expected}"
                 )
         for pair in combinations(texts, 2) if len(names) == 1 else ():
-            both = [set(self.columns[name].labels[1]) for name in pair]
-            if both[0] == both[1] and len(both[0]) ** 2 == self.codes(pair)[1] == self.n_rows > 1:
+            labels_of_pair = [set(self.columns[name].labels[1]) for name in pair]
+            if (
+                labels_of_pair[0] == labels_of_pair[1]
+                and len(labels_of_pair[0]) ** 2 == self.codes(pair)[1] == self.n_rows > 1
+            ):
                 raise InputError(
                     f"{self.source}: found one row for each two labels of {listed(pair)}, as in a confusion matrix, "
                     f"{expected}"
@@ -874,7 +885,7 @@ class Reading:
 
     def _only_score(self) -> str:
         """The only column of numbers without a role."""
-        known = {UNNAMED.lower(), *(name for names in STANDARD.values() for name in names)}  # of roles that others have
+        known = {UNNAMED.lower(), *chain.from_iterable(STANDARD.values())}  # of roles that others have
         others = [name for name in self.free if name.lower() not in known]
         names = [name for name in others if self.columns[name].kind in ("numbers", "mixed")]
         self._check_matrix(names)
@@ -931,16 +942,26 @@ def _odd(values: NDArray[Any]) -> list[float]:
 
 def _is_total(values: NDArray[Any]) -> int:
     """Whether the last number is the sum or the mean of the others: 0 if not, 2 if so, 1 if that says little."""
-    others, last = values[:-1], float(values[-1])
-    others = others[~np.isnan(others)].astype(np.float64)
-    if not len(others) or math.isnan(last):
+    others = values[:-1][~_is_missing(values[:-1])].astype(np.float64)
+    if not len(others) or np.isnan(values[-1]):
         return 0
-    total, mean = float(others.sum()), float(others.mean())
-    near = [math.isclose(last, value, rel_tol=1e-9, abs_tol=_EPSILON) for value in (total, mean, 100 * mean)]
-    near += [not last.is_integer() and any(round(factor * mean, n) == last for n in range(1, 7)) for factor in (1, 100)]
-    if not any(near):
+    is_sum, is_mean = _are_near(values[-1:], others.sum(keepdims=True), others.mean(keepdims=True))
+    if not (is_sum or is_mean):
         return 0
-    return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not near[0]) else 1
+    return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not is_sum) else 1
+
+
+def _are_near(numbers: NDArray[Any], sums: NDArray[Any], means: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Whether numbers are sums, and whether they are means, as shares or percentages, perhaps of 1 to 6 digits."""
+    is_sum, is_mean = np.isclose(numbers, [sums, means], rtol=1e-9, atol=_EPSILON)
+    for exact in (means, 100 * means):
+        is_mean |= np.isclose(numbers, exact, rtol=1e-9, atol=_EPSILON)
+        errors = np.abs(numbers - exact)
+        rows = np.flatnonzero((numbers != np.rint(numbers)) & (errors < 0.1))
+        for digits in range(1, 7):
+            is_rounded = np.round(numbers[rows], digits) == numbers[rows]
+            is_mean[rows] |= is_rounded & (errors[rows] <= 0.5 * 10.0**-digits + _EPSILON)
+    return is_sum, is_mean
 
 
 def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
@@ -951,13 +972,8 @@ def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
     rows = np.arange(FEW - 1, len(of_systems[0]))
     for values in of_systems:
         sums = np.cumsum(np.nan_to_num(values.astype(np.float64)))[rows - 1]
-        means, here = sums / np.maximum(np.cumsum(~_is_missing(values))[rows - 1], 1), values[rows]
-        is_near = np.isclose(here, sums, rtol=1e-9, atol=_EPSILON)
-        for exact in (means, 100 * means):
-            is_near |= np.isclose(here, exact, rtol=1e-9, atol=_EPSILON)
-            rounded = np.flatnonzero((here != np.rint(here)) & (np.abs(here - exact) < 0.1))
-            is_near[rounded] |= np.any([np.round(exact[rounded], n) == here[rounded] for n in range(1, 7)], axis=0)
-        rows = rows[is_near]
+        means = sums / np.maximum(np.cumsum(~_is_missing(values))[rows - 1], 1)
+        rows = rows[np.logical_or(*_are_near(values[rows], sums, means))]
     is_alone = np.full(len(rows), len(of_systems) > 1)
     for values in of_systems if len(rows) else ():
         numbers, times = np.unique(values, return_counts=True)
@@ -983,25 +999,27 @@ def _ends_with(column: str, label: str) -> bool:
 def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:
     """Codes of the labels in several columns, −1 where one is missing, and the labels by code, in order."""
     whole = all(column.kind == "numbers" for column in columns)
-    both = [column.distinct if whole else column.labels for column in columns]
-    texts = [[as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in both]
-    known = sorted({label for labels in texts for label in labels})
+    codes_and_labels = [column.distinct if whole else column.labels for column in columns]
+    texts = [
+        [as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in codes_and_labels
+    ]
+    known = sorted(set(chain.from_iterable(texts)))
     places = {label: place for place, label in enumerate(known)}
     codes = [
         np.array([*(places[label] for label in labels), -1])[codes_of]
-        for (codes_of, _), labels in zip(both, texts, strict=True)
+        for (codes_of, _), labels in zip(codes_and_labels, texts, strict=True)
     ]
     return codes, known
 
 
 def _same(
-    one: tuple[NDArray[np.intp], list[str]], other: tuple[NDArray[np.intp], list[str]], key: Callable[[str], str]
+    first: tuple[NDArray[np.intp], list[str]], second: tuple[NDArray[np.intp], list[str]], key: Callable[[str], str]
 ) -> NDArray[np.bool_]:
     """Where two columns have the same label, by a key of labels."""
     known: dict[str, int] = {}
     codes = [
         np.array([*(known.setdefault(key(label), len(known)) for label in labels), missing])[codes_of]
-        for (codes_of, labels), missing in ((one, -1), (other, -2))
+        for (codes_of, labels), missing in ((first, -1), (second, -2))
     ]
     return np.asarray(codes[0] == codes[1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ def align(
             names = [run_name(methods[row], runs[row]) for row in rows]
             restricted_to = [restricted(part, needed) for part in of_task]
             tasks[task] = align_items(restricted_to, names, runs=[runs[row] for row in rows], **how)
-    of_files = {note for part in parts for note in part.notes}
+    of_files = set(chain.from_iterable(part.notes for part in parts))
     test_sets: list[Statistics] = []
     for task, several_metrics in tasks.items():
         for data in several_metrics:
@@ -108,8 +109,10 @@ def align(
 
 def _check_asked(metrics: Sequence[str], common: Mapping[str, Sequence[int]], parts: Sequence[SystemCounts]) -> None:
     """Refuse a metric that no task and no group has."""
-    known = [(task, metric.name) for task, rows in common.items() for metric in shared([parts[row] for row in rows])]
-    known += [(group.name, group.metric) for part in parts for group in part.groups]
+    known: list[tuple[str, str]] = []
+    for task, rows in common.items():
+        known += [(task, metric.name) for metric in shared([parts[row] for row in rows])]
+    known += [(group.name, group.metric) for group in chain.from_iterable(part.groups for part in parts)]
     for name in metrics:
         if not any(_asks([name.casefold()], task, metric) for task, metric in known):
             full = list(dict.fromkeys(map("/".join, known)))

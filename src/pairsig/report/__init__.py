@@ -57,13 +57,15 @@ def drawn(comparisons: Sequence[Evidence]) -> Figure:
     heights = [
         max(1.5 if evidence.null else 0.7, 0.6 + 0.17 * n) for evidence, n in zip(comparisons, rows, strict=True)
     ]
-    both = any(evidence.null is not None for evidence in comparisons)  # methods with runs have no null distribution
-    figure = Picture(figsize=(6.3 if both else 4.2, math.fsum(heights)))
-    grid = figure.subplots(len(comparisons), 2 if both else 1, squeeze=False, height_ratios=heights)
+    with_null = any(
+        evidence.null is not None for evidence in comparisons
+    )  # methods with runs have no null distribution
+    figure = Picture(figsize=(6.3 if with_null else 4.2, math.fsum(heights)))
+    grid = figure.subplots(len(comparisons), 2 if with_null else 1, squeeze=False, height_ratios=heights)
     for evidence, (left, *others) in zip(comparisons, grid, strict=True):
         left.set_title(f"{evidence.ahead} over {evidence.behind}, {evidence.metric}", fontsize=8)
-        right = others[0] if both else left
-        if both and evidence.null is None:
+        right = others[0] if with_null else left
+        if with_null and evidence.null is None:
             left.set_axis_off()
         elif evidence.null is not None:
             null = evidence.null

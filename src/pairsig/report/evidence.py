@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -207,8 +207,8 @@ def of_systems(
             rows_of.setdefault((row["system_a"], row["system_b"]), []).append(shown)
     for names, rows in rows_of.items():
         first = sentences.as_gains(rows[0])
-        both = [statistics.systems.index(name) for name in names]
-        pair = Pair(metric, counts[both], documents)
+        places = [statistics.systems.index(name) for name in names]
+        pair = Pair(metric, counts[places], documents)
         ahead = [1, 0] if first["better"] == names[1] else [0, 1]
         tested = next((row for row in rows if row["margin"] is None), None)
         if tested is None:
@@ -232,11 +232,11 @@ def of_systems(
             decides=tested["pvalue_holm"],
             null=null(pair, test, resampling),
             unit=unit,
-            segments=by_segment(statistics, metric, counts[both[:1]], counts[both[1:]], ahead),
+            segments=by_segment(statistics, metric, counts[places[:1]], counts[places[1:]], ahead),
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
             correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
             sentence=sentences.of_systems(rows).replace("\n", " "),
-            notes=tuple(dict.fromkeys(note for row in rows for note in row["notes"])),
+            notes=tuple(dict.fromkeys(chain.from_iterable(row["notes"] for row in rows))),
             signatures=tuple(row["signature"] for row in rows),
         )
 
@@ -255,13 +255,13 @@ def of_methods(
             for name in (row.method_a, row.method_b)
         )
         ahead = [1, 0] if row.better == row.method_b else [0, 1]
-        both = statistics.select(systems=[statistics.systems[place] for place in rows_a + rows_b])
+        runs = statistics.select(systems=[statistics.systems[place] for place in rows_a + rows_b])
 
         def on(
-            segments: NDArray[np.intp], both: Statistics = both, row: Any = row, sign: int = 1 - 2 * ahead[0]
+            segments: NDArray[np.intp], runs: Statistics = runs, row: Any = row, sign: int = 1 - 2 * ahead[0]
         ) -> tuple[float, float, float]:
             (compared,) = methods.compare_methods(
-                both.select(segments=segments), metric=metric, design=row.design, training_sd=training_sd, unit=unit
+                runs.select(segments=segments), metric=metric, design=row.design, training_sd=training_sd, unit=unit
             ).table.itertuples(index=False)
             return _turned(
                 compared.gain, compared.ci_low, compared.ci_high, sign * (-1 if compared.better == row.method_b else 1)

@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -31,7 +32,7 @@ def page(comparisons: Sequence[Evidence]) -> str:
     baselines = dict.fromkeys(it.system_a for it in comparisons)
     others = dict.fromkeys(it.system_b for it in comparisons)
     name = ", ".join(baselines)
-    limits = [limit for it in comparisons for limit in it.signed if not math.isnan(limit)]
+    limits = [limit for limit in chain.from_iterable(it.signed for it in comparisons) if not math.isnan(limit)]
     return _environment().get_template("page.html.jinja").render(
         comparisons=comparisons,
         title=f"{name} and {next(iter(others))}" if len(others) == 1 else f"{len(others)} systems against {name}",

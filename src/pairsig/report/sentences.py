@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from typing import Any
 
 from pairsig.comparisons.baseline import decisive, equation, lower_is_better, rounded, shown_adjusted, shown_p
@@ -33,9 +33,8 @@ def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
         adjusted p as text (`baseline.shown_adjusted`).
     """
     reported = rows_reported([as_gains(row) for row in records(table)])
-    return "\n".join(
-        sentence for _, rows in groupby(reported, lambda row: row["metric"]) for sentence in _of_metric(list(rows))
-    )
+    by_metric = groupby(reported, lambda row: row["metric"])
+    return "\n".join(chain.from_iterable(_of_metric(list(rows)) for _, rows in by_metric))
 
 
 def as_gains(row: Row) -> Row:
@@ -128,7 +127,7 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
 
 def _of_scores(rows: Sequence[Row]) -> Iterator[str]:
     """One sentence with the scores of all systems and their intervals, if these were asked for."""
-    sides = [(row, side) for row in rows for side in "ab"]
+    sides = list(product(rows, "ab"))
     shown = {
         row[f"system_{side}"]: f"{row[f'system_{side}']} {_decimals(row, row[f'score_{side}'])} "
         f"({' to '.join(_decimals(row, row[f'score_{side}_{end}']) for end in ('low', 'high'))})"
@@ -160,14 +159,16 @@ def _of_several(rows: Sequence[Row]) -> str:
     """The sentence on several systems that are compared with the same one: the first system, or the baseline."""
     by_verdict: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     first = rows[0]
-    same, other = ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
+    common, compared = (
+        ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
+    )
     for row, decides, p in zip(rows, decisive(rows), shown_adjusted(rows), strict=True):
-        ahead = row["better"] == row[other]
+        ahead = row["better"] == row[compared]
         verdict = ("better" if ahead else "worse") if decides < ALPHA else "not significantly different"
         gain = f"by {_decimals(row, row['gain'])}"
         if decides >= ALPHA:
             gain = f"{'ahead' if ahead else 'behind'} {gain}" if row["better"] else "same score"
-        by_verdict[verdict].append(f"{row[other]} ({gain}, {equation(p)})")
+        by_verdict[verdict].append(f"{row[compared]} ({gain}, {equation(p)})")
     verdicts = [
         f"{_and(systems)} {'is' if len(systems) == 1 else 'are'} {verdict}"
         for verdict, systems in by_verdict.items()
@@ -175,7 +176,7 @@ def _of_several(rows: Sequence[Row]) -> str:
     ]
     lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for row in rows) else ""
     return (
-        f"Of {len(rows)} systems compared with {first[same]} by {_named(first['metric'])}{lower}, "
+        f"Of {len(rows)} systems compared with {first[common]} by {_named(first['metric'])}{lower}, "
         f"{_and(verdicts)} ({_test(first)}, p adjusted by Holm for {first['n_compared']} comparisons, {_size(first)})."
     )
 

@@ -246,7 +246,7 @@ def score_interval(
     return ScoreInterval(pair.metric.name, score, low, high, confidence_level, pair.unit, units.shape[1])
 
 
-def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
+def agreeing(interval: Interval, difference: float, pvalue: float) -> Interval:
     """The interval, changed where it contradicts a two-sided test: 0 is outside exactly if p < 1 − confidence level.
 
     If both disagree about 0, the end next to 0 of the interval `found` for `difference` becomes δ − δ z(α) / z(p),
@@ -259,17 +259,26 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
     >>> round(agreeing(found, 1 / 3, 0.125).low, 2)
     -0.09
     """
-    alpha = round(1 - found.confidence_level, 12)  # 1 − 0.95 is above 0.05
-    if difference == 0 or math.isnan(found.low):
-        return found
+    if not disagree(interval.low, interval.high, difference, pvalue, interval.confidence_level):
+        return interval
     if difference < 0:
-        return agreeing(found.turned, -difference, pvalue).turned
-    if (found.low > 0) == (pvalue < alpha):
-        return found
+        return agreeing(interval.turned, -difference, pvalue).turned
+    alpha = _alpha(interval.confidence_level)
     with np.errstate(divide="ignore"):
         low = difference * (1 - np.float64(abs(normal_quantile(alpha / 2))) / abs(normal_quantile(pvalue / 2)))
-    bounds = (math.ulp(0.0), difference) if pvalue < alpha else (-found.high, 0.0)
-    return replace(found, low=float(np.clip(low, *bounds)))
+    bounds = (math.ulp(0.0), difference) if pvalue < alpha else (-interval.high, 0.0)
+    return replace(interval, low=float(np.clip(low, *bounds)))
+
+
+def disagree(low: Any, high: Any, difference: Any, pvalue: Any, confidence_level: float = 0.95) -> NDArray[np.bool_]:
+    """Which intervals contradict a two-sided test, see `agreeing`; those of equal systems and nan never do."""
+    is_away = np.where(np.greater(difference, 0), low, -np.asarray(high)) > 0
+    is_rejected = np.less(pvalue, _alpha(confidence_level))
+    return np.asarray(np.not_equal(difference, 0) & ~np.isnan(low) & (is_away != is_rejected))
+
+
+def _alpha(confidence_level: float) -> float:
+    return round(1 - confidence_level, 12)  # 1 − 0.95 is above 0.05
 
 
 def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
@@ -303,7 +312,7 @@ def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., I
         if n_different and n_units > 1:
             score, left_out = (np.stack(of_both) for of_both in zip(remembered(a), remembered(b), strict=True))
             low, high = (float(end) for end in _ends(*_jackknifed(score, left_out, metric), confidence_level))
-        found = Interval(
+        signed_interval = Interval(
             low=low,
             high=high,
             confidence_level=confidence_level,
@@ -312,7 +321,7 @@ def of_pairs(units: NDArray[Any], metric: Metric, unit: Unit) -> Callable[..., I
             n_different=n_different,
             passed_or_failed=False,
         )
-        return found if metric.higher_is_better else found.turned
+        return signed_interval if metric.higher_is_better else signed_interval.turned
 
     return interval
 
@@ -353,24 +362,29 @@ class Items:
         numbers, n_units = together(counts[..., 0] != 0), counts.shape[1]
         return cls(passed, n_units, np.diagonal(numbers)[:, None] - numbers, metric.higher_is_better)
 
-    def better(self, a: int, b: int) -> tuple[int, int]:
-        """Units on which only A is better and on which only B is better (McNemar's b and c)."""
-        first, second = int(self.only[a, b]), int(self.only[b, a])
+    def better(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Units on which only A is better and on which only B is better (McNemar's b and c), also of many pairs."""
+        first, second = self.only[a, b], self.only[b, a]
         return (first, second) if self.higher_is_better else (second, first)
 
-    def interval(self, a: int, b: int, confidence_level: float = 0.95, unit: Unit = "segment") -> Interval:
-        """The interval of Bonett and Price of score(a) − score(b)."""
+    def ends(self, a: Any, b: Any, confidence_level: float = 0.95) -> tuple[Any, Any]:
+        """Ends of the interval of Bonett and Price of score(a) − score(b), also of many pairs."""
         check_level(confidence_level, "confidence level")
-        r, s, n = int(self.only[a, b]), int(self.only[b, a]), self.n_units
-        p, q = (r + 1) / (n + 2), (s + 1) / (n + 2)
-        reach = normal_quantile((1 + confidence_level) / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+        n = self.n_units + 2
+        p, q = (self.only[a, b] + 1) / n, (self.only[b, a] + 1) / n
+        reach = normal_quantile((1 + confidence_level) / 2) * np.sqrt((p + q - (p - q) ** 2) / n)
+        return self.passed * np.maximum(p - q - reach, -1.0), self.passed * np.minimum(p - q + reach, 1.0)
+
+    def interval(self, a: int, b: int, confidence_level: float = 0.95, unit: Unit = "segment") -> Interval:
+        """The interval of one pair, see `ends`."""
+        low, high = self.ends(a, b, confidence_level)
         return Interval(
-            low=self.passed * max(p - q - reach, -1.0),
-            high=self.passed * min(p - q + reach, 1.0),
+            low=float(low),
+            high=float(high),
             confidence_level=confidence_level,
             unit=unit,
-            n_units=n,
-            n_different=r + s,
+            n_units=self.n_units,
+            n_different=int(self.only[a, b] + self.only[b, a]),
             passed_or_failed=True,
         )
 

@@ -58,8 +58,8 @@ def interval(result: Result, closed: Interval, pvalue: float) -> ConfidenceInter
     if isinstance(result, StudentizedResult):
         return result.confidence_interval(closed.confidence_level)
     two_sided = result.alternative == DEFAULT_ALTERNATIVE
-    found = agreeing(closed, result.statistic, pvalue) if two_sided else closed
-    return ConfidenceInterval(found.low, found.high)
+    agreed = agreeing(closed, result.statistic, pvalue) if two_sided else closed
+    return ConfidenceInterval(agreed.low, agreed.high)
 
 
 def counted(
@@ -72,11 +72,14 @@ def counted(
 ) -> dict[str, NDArray[Any]]:
     """What the p-values of many pairs, the better system first, follow from: columns of table `COMPARISONS`."""
     if test.statistic:
-        found = [
-            exceedances(Pair(scorer.metric, scorer.counts[both], None), test, resampling, resamples, progress)
-            for both in pairs
+        counts = [
+            exceedances(Pair(scorer.metric, scorer.counts[pair], None), test, resampling, resamples, progress)
+            for pair in pairs
         ]
-        return {name: np.concatenate([getattr(own, name) for own in found]) for name in ("n_greater", "n_equal")}
+        return {
+            "n_greater": np.concatenate([of_pair.n_greater for of_pair in counts]),
+            "n_equal": np.concatenate([of_pair.n_equal for of_pair in counts]),
+        }
     if test.draw == "resample":
         drawn = scorer.exceedances(pairs, test, resampling, resamples=resamples, progress=progress)
         return {"n_greater": drawn.n_greater, "n_equal": drawn.n_equal}
@@ -105,7 +108,7 @@ def pvalues(
     kernel = KERNELS[test.name]
     if kernel in _FAST:
         return fast_pvalues(scorer, pairs, test, unit, threads=threads, progress=progress)
-    return np.array([kernel(Pair(scorer.metric, scorer.counts[both], None), test).pvalue for both in pairs])
+    return np.array([kernel(Pair(scorer.metric, scorer.counts[pair], None), test).pvalue for pair in pairs])
 
 
 def applies(scorer: Scorer, test: Test, unit: Unit) -> bool:

@@ -61,8 +61,8 @@ class MarginResult(Result):
         by = f"{self.margin:g} in {self.metric}"
         if self.claim == "equivalence":
             return f"a small p shows that {name_a} and {name_b} differ by less than {by}; a large p shows nothing"
-        good, other = (name_a, name_b) if self.claim == "a-not-worse" else (name_b, name_a)
-        return f"a small p shows that {good} is not worse than {other} by {by} or more; a large p shows nothing"
+        not_worse, rival = (name_a, name_b) if self.claim == "a-not-worse" else (name_b, name_a)
+        return f"a small p shows that {not_worse} is not worse than {rival} by {by} or more; a large p shows nothing"
 
 
 def margin_test(

@@ -14,9 +14,9 @@ def holm(p: Floats) -> Floats:
     The k-th smallest of m p-values becomes (m − k + 1) p, at least the one before it and at most 1.
     """
     order = np.argsort(p, kind="stable")
-    found = np.empty(len(p))
-    found[order] = np.minimum(np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order]), 1.0)
-    return found
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order]), 1.0)
+    return adjusted
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
@@ -25,6 +25,6 @@ def benjamini_hochberg(p: Floats) -> Floats:
     The k-th smallest of m p-values becomes m p / k, at most the one after it and at most 1.
     """
     order = np.argsort(p, kind="stable")[::-1]
-    found = np.empty(len(p))
-    found[order] = np.minimum.accumulate(np.minimum(p[order] / (np.arange(len(p), 0, -1) / len(p)), 1.0))
-    return found
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum.accumulate(np.minimum(p[order] / (np.arange(len(p), 0, -1) / len(p)), 1.0))
+    return adjusted

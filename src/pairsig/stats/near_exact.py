@@ -184,7 +184,7 @@ def counted(
 
     def add(moved: Floats, number: int) -> None:
         for scored, positions, exchanged, rows in scorer.shuffled(moved, pairs, number):
-            first, second = (own.sides(scored, positions, rows) for own in borders)
+            first, second = (of_side.sides(scored, positions, rows) for of_side in borders)
             extreme = (first > 0) | (second > 0) if strict else (first >= 0) | (second >= 0)
             moves = np.zeros(extreme.shape)
             for column, slope in zip(exchanged, slopes[rows].T, strict=True):
@@ -204,7 +204,7 @@ def counted(
     engine.for_each_batch(add, test, scorer.product, resampling, resamples, progress)
     if test.two_sided:  # without a better system, both sides have the same border
         equal[scorer.gains(pairs) == 0] //= 2
-    linear = np.array([np.nan if own.noise == 0 else own.pvalue for own in approximations])
+    linear = np.array([np.nan if of_pair.noise == 0 else of_pair.pvalue for of_pair in approximations])
     tilted = np.full((2, len(pairs)), np.nan)
     if favoured:
         rare = np.flatnonzero((linear < RARE) & (linear > 0))
@@ -263,13 +263,13 @@ def _approximations(
 def _share(size: Floats, border: Floats, noise: Floats) -> Floats:
     """h: the probability that |L + Z| >= c, from |L|; 0 without noise."""
     share = (size > border) & (noise > 0) & np.ones_like(size, dtype=bool)
-    found: Floats = share.astype(np.float64)
+    probability: Floats = share.astype(np.float64)
     near = np.abs(size - border) < 2 * REACH * noise
     if near.any():
-        c, tau = (np.broadcast_to(own, size.shape)[near] for own in (border, noise))
-        both = normal_cdf((size[near] - c) / tau) + normal_cdf((-size[near] - c) / tau)
-        found[near] = np.rint(both * _GRAIN) / _GRAIN
-    return found
+        c, tau = (np.broadcast_to(values, size.shape)[near] for values in (border, noise))
+        beyond = normal_cdf((size[near] - c) / tau) + normal_cdf((-size[near] - c) / tau)
+        probability[near] = np.rint(beyond * _GRAIN) / _GRAIN
+    return probability
 
 
 def _tilted(
@@ -305,10 +305,10 @@ def _tilted(
         apart = extreme - _one_sided(ahead, linear)
         off = np.flatnonzero(apart)
         weight = np.exp(np.minimum(constant - moved[-1, 0, off] - math.log(linear.tail), 300.0)) / typical
-        found = np.rint(weight * apart[off] * _GRAIN) / _GRAIN
+        weighted = np.rint(weight * apart[off] * _GRAIN) / _GRAIN
         sums[:] = (
-            sums[0] + found.sum(), sums[1] + (np.rint(found**2 * _GRAIN) / _GRAIN).sum(),
-            max(sums[2], np.abs(found).max(initial=0.0)),
+            sums[0] + weighted.sum(), sums[1] + (np.rint(weighted**2 * _GRAIN) / _GRAIN).sum(),
+            max(sums[2], np.abs(weighted).max(initial=0.0)),
         )  # fmt: skip
 
     draw = partial(random_streams.tilted_swaps, thresholds)
@@ -326,11 +326,11 @@ def _tilted(
 
 def _one_sided(values: Floats, linear: Linear) -> Floats:
     """P(L + Z >= c) from L."""
-    found: Floats = (values > linear.border).astype(np.float64)
+    probability: Floats = (values > linear.border).astype(np.float64)
     near = np.abs(values - linear.border) < 2 * REACH * linear.noise
     if near.any():
-        found[near] = normal_cdf((values[near] - linear.border) / linear.noise)
-    return found
+        probability[near] = normal_cdf((values[near] - linear.border) / linear.noise)
+    return probability
 
 
 def estimates(counts: Counts, gains: Floats, test: Test, *, favoured: bool = True) -> Estimates:
@@ -345,15 +345,15 @@ def estimates(counts: Counts, gains: Floats, test: Test, *, favoured: bool = Tru
         added, removed = np.nan_to_num(counts.n_added), np.nan_to_num(counts.n_removed)
         disagreement = (added + removed) / b
         (add_low, add_high), (less_low, less_high) = (clopper_pearson(part, b) for part in (added, removed))
-        both = counts.linear + (added - removed) / b
-        low = both - np.hypot(added / b - add_low, less_high - removed / b)
-        high = both + np.hypot(add_high - added / b, removed / b - less_low)
+        combined = counts.linear + (added - removed) / b
+        low = combined - np.hypot(added / b - add_low, less_high - removed / b)
+        high = combined + np.hypot(add_high - added / b, removed / b - less_low)
         # The variance of a shuffle's part in p, which is half of both sides where the test has only one.
         half = 1.0 if test.two_sided else 0.5
-        near_exact = (half**2 * disagreement <= plain * (1 - plain)) & (both > 0) & (gains != 0)
+        near_exact = (half**2 * disagreement <= plain * (1 - plain)) & (combined > 0) & (gains != 0)
         tilted_p, error = counts.tilted
-        tilted = near_exact & (np.abs(tilted_p - both) <= error + np.maximum(high - both, both - low))
-    p, low, high = np.where(tilted, [tilted_p, tilted_p - error, tilted_p + error], [both, low, high])
+        tilted = near_exact & (np.abs(tilted_p - combined) <= error + np.maximum(high - combined, combined - low))
+    p, low, high = np.where(tilted, [tilted_p, tilted_p - error, tilted_p + error], [combined, low, high])
     p, low, high = (
         half * np.clip(bound, least, 1.0) for bound, least in ((p, sys.float_info.min), (low, 0), (high, 0))
     )

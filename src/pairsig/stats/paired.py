@@ -31,10 +31,10 @@ class Pair:
         """The checked counts of two systems, as users give them to tests."""
         ids = None if documents is None else _ids(documents)
         arrays, _ = paired_by_index({"a": a, "b": b})
-        arrays = {name: own.astype(np.int64) if own.dtype == bool else own for name, own in arrays.items()}
+        arrays = {name: counts.astype(np.int64) if counts.dtype == bool else counts for name, counts in arrays.items()}
         chosen = _only_metric(arrays) if metric is None else registry.metric(metric)
-        if chosen.name == "accuracy" and all(own.ndim == 1 for own in arrays.values()):
-            arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in arrays.items()}
+        if chosen.name == "accuracy" and all(counts.ndim == 1 for counts in arrays.values()):
+            arrays = {name: np.stack([counts, np.ones_like(counts)], axis=1) for name, counts in arrays.items()}
         statistics = Statistics.from_arrays(arrays, chosen.columns, documents=ids)
         return cls(chosen, statistics.of(chosen), None if ids is None else statistics.documents)
 
@@ -117,14 +117,14 @@ def signature(metric: Metric, test: Named, unit: str, drawn: str = "") -> str:
 
 def _only_metric(arrays: dict[str, NDArray[Any]]) -> Metric:
     """The metric of arrays whose number of columns leaves no choice; scores per item are averaged."""
-    columns = {own.shape[1] if own.ndim == 2 else own.ndim for own in arrays.values()}
+    columns = {counts.shape[1] if counts.ndim == 2 else counts.ndim for counts in arrays.values()}
     if columns == {1}:
         return registry.metric("mean")
     n_columns = max(columns)
     fitting = registry.fitting(n_columns)
     if len(columns) == 1 and len(fitting) == 1:
         return fitting[0]
-    shapes = " and ".join(dict.fromkeys(str(own.shape) for own in arrays.values()))
+    shapes = " and ".join(dict.fromkeys(str(counts.shape) for counts in arrays.values()))
     names = ", ".join(metric.name for metric in fitting)
     known = f" (with {n_columns} columns: {names})" if fitting else ""
     raise InputError(f"found arrays with the shape {shapes}, which do not determine the metric; specify metric={known}")
@@ -136,4 +136,4 @@ def _ids(documents: ArrayLike) -> list[str]:
     if ids.ndim != 1:
         raise InputError(f"the ids of documents have the shape {ids.shape}, expected one per segment")
     missing = {"None", "nan", "NaT", "<NA>"}  # as numpy and pandas print them; an id that is text may be "nan"
-    return ["" if not isinstance(own, str) and str(own) in missing else str(own) for own in ids.tolist()]
+    return ["" if not isinstance(label, str) and str(label) in missing else str(label) for label in ids.tolist()]

@@ -50,12 +50,12 @@ def together(passed: NDArray[Any]) -> Whole:
     They come from products, some items at a time to save memory; float32 counts these exactly.
     """
     n_systems, n_items = passed.shape
-    both = np.zeros((n_systems, n_systems))
+    passed_by_both = np.zeros((n_systems, n_systems))
     at_once = max(1, PRODUCT_ELEMENTS // n_systems)
     for start in range(0, n_items, at_once):
         some = passed[:, start : start + at_once].astype(np.float32)
-        both += some @ some.T
-    return both.astype(np.int64)
+        passed_by_both += some @ some.T
+    return passed_by_both.astype(np.int64)
 
 
 def exact_p(r: int, s: int, n: int, m: float) -> float:
@@ -221,7 +221,7 @@ class Margin:
     gain: float  # g, the true gain of the better system
     alpha: float
     margin: float  # m, a share of the items below 1
-    both: bool  # whether both systems must be shown to be not worse (equivalence), or only the better one
+    equivalence: bool  # whether both systems must be shown to be not worse (equivalence), or only the better one
 
     def covers(self, n: int) -> bool:
         """Whether the power of n items is computed in reasonable time."""
@@ -266,7 +266,7 @@ class Margin:
         starts = _starts(critical, n, self.margin, d[0], d[-1])
         q = (self.discordant + self.gain) / (2 * self.discordant)
         tails = _upper(starts, d, q)
-        if self.both:
+        if self.equivalence:
             # B must also pass that many discordant items, so A passes at most the others.
             tails = np.where(2 * starts <= d, tails - _upper(d - starts + 1, d, q), 0.0)
         return float(weight @ tails)

@@ -217,13 +217,13 @@ def resampled(pair: Pair, test: Test, resampling: Resampling, progress: Progress
     if test.draw == "swap":
         favoured = pair.favours(test)
         counts = near_exact.counted(pair.scorer, pair.order, test, resampling, favoured=favoured, progress=progress)
-        found = near_exact.estimates(counts, np.array([abs(pair.difference)]), test, favoured=favoured)
+        estimate = near_exact.estimates(counts, np.array([abs(pair.difference)]), test, favoured=favoured)
         attributes = counted(pair, test, counts.exceedances, resampling.seed) | {
-            "pvalue": float(found.pvalue[0]),
-            "pvalue_low": float(found.low[0]),
-            "pvalue_high": float(found.high[0]),
-            "estimator": found.estimator[0],
-            "disagreement": float(found.disagreement[0]),
+            "pvalue": float(estimate.pvalue[0]),
+            "pvalue_low": float(estimate.low[0]),
+            "pvalue_high": float(estimate.high[0]),
+            "estimator": estimate.estimator[0],
+            "disagreement": float(estimate.disagreement[0]),
             "signature": pair.described(test, resampling.signature)["signature"],
         }
         return TestResult(**attributes)

@@ -76,10 +76,10 @@ class Result(OneRow):
         -------
         ConfidenceInterval, the ends `low` and `high` in points; see `difference_interval`.
         """
-        found = signed(self._pair, confidence_level)
+        interval = signed(self._pair, confidence_level)
         if self.alternative == "two-sided":
-            found = agreeing(found, self.statistic, self.pvalue)
-        return ConfidenceInterval(found.low, found.high)
+            interval = agreeing(interval, self.statistic, self.pvalue)
+        return ConfidenceInterval(interval.low, interval.high)
 
     def _figure(self) -> Figure:
         """The difference with its 95 % interval."""

@@ -165,11 +165,11 @@ def looks(max_resamples: int) -> Iterator[int]:
 
 def log_ratio(extreme: int, n_resamples: int, p: float) -> float:
     """Log of Mₙ(p), the likelihood ratio of the mixture and p; see `sequential_test`."""
-    k, rest = extreme, n_resamples - extreme
-    if (p <= 0.0 and k) or (p >= 1.0 and rest):
+    k, ordinary = extreme, n_resamples - extreme
+    if (p <= 0.0 and k) or (p >= 1.0 and ordinary):
         return math.inf
-    likelihood = (k * math.log(p) if k else 0.0) + (rest * math.log1p(-p) if rest else 0.0)
-    log_beta = math.lgamma(k + 0.5) + math.lgamma(rest + 0.5) - math.lgamma(n_resamples + 1)
+    likelihood = (k * math.log(p) if k else 0.0) + (ordinary * math.log1p(-p) if ordinary else 0.0)
+    log_beta = math.lgamma(k + 0.5) + math.lgamma(ordinary + 0.5) - math.lgamma(n_resamples + 1)
     return log_beta - math.log(math.pi) - likelihood  # B(1/2, 1/2) = π
 
 

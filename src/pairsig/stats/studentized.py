@@ -108,11 +108,11 @@ def studentized(pair: Pair, test: Test, resampling: Resampling, progress: Progre
     data = _Data.of(pair)
     border, _, error = data.observed
     null = np.empty(resampling.n_resamples)
-    found = _counted(data, pair, test, resampling, range(resampling.n_resamples), progress, null)
+    exceeding = _counted(data, pair, test, resampling, range(resampling.n_resamples), progress, null)
     if math.isfinite(border):  # what ties is the same number, so that the interval agrees with p
         null[np.abs(null - abs(border)) <= _TIE * abs(border)] = abs(border)
     return StudentizedResult(
-        **counted(pair, test, found, resampling.seed),
+        **counted(pair, test, exceeding, resampling.seed),
         standard_error=error,
         _t=abs(border),
         _null=np.sort(null)[::-1],
@@ -181,17 +181,17 @@ class _Data:
         a, b = self.values
         moved = swapped @ (b - a)
         totals = a.sum(axis=0) + moved, b.sum(axis=0) - moved
-        scores = [self._scores(own, name, first) for own, name in zip(totals, "ab", strict=True)]
+        scores = [self._scores(of_system, name, first) for of_system, name in zip(totals, "ab", strict=True)]
         difference = scores[0] - scores[1]
-        slopes = [self._slopes(own, largest) for own, largest in zip(totals, self.largest, strict=True)]
-        kept = slopes[0] @ a.T - slopes[1] @ b.T
-        turned = slopes[0] @ b.T - slopes[1] @ a.T
-        np.copyto(kept, turned, where=swapped != 0)
-        sums = kept.sum(axis=1)
+        slopes = [self._slopes(of_system, largest) for of_system, largest in zip(totals, self.largest, strict=True)]
+        influence = slopes[0] @ a.T - slopes[1] @ b.T
+        influence_swapped = slopes[0] @ b.T - slopes[1] @ a.T
+        np.copyto(influence, influence_swapped, where=swapped != 0)
+        sums = influence.sum(axis=1)
         sizes = np.abs(slopes[0]) @ self.largest[0] + np.abs(slopes[1]) @ self.largest[1]
-        squares = np.einsum("su,su->s", kept, kept) - sums**2 / kept.shape[1]
+        squares = np.einsum("su,su->s", influence, influence) - sums**2 / influence.shape[1]
         error = np.sqrt(np.maximum(squares, 0.0))
-        error[error <= ACCURACY * sizes * math.sqrt(kept.shape[1])] = 0.0
+        error[error <= ACCURACY * sizes * math.sqrt(influence.shape[1])] = 0.0
         difference[np.abs(difference) <= self.band] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(difference == 0, 0.0, difference / error)

@@ -77,10 +77,14 @@ def on_another(
     z_low, z_high = _in_errors(p_low, p_high)
     v_on, v_against = np.square(error_on, dtype=np.float64), np.square(error_against, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        both = v_on + v_against
-        mean = np.abs((np.asarray(gain_on) * v_against + np.asarray(gain_against) * v_on) / both)
+        variance_of_both = v_on + v_against
+        mean = np.abs((np.asarray(gain_on) * v_against + np.asarray(gain_against) * v_on) / variance_of_both)
         # In standard errors of the first test set; at `edge` the second gain changes its sign.
-        mean, edge, spread = mean / error_on, mean / error_on * both / v_against, np.sqrt(v_on / both)
+        mean, edge, spread = (
+            mean / error_on,
+            mean / error_on * variance_of_both / v_against,
+            np.sqrt(v_on / variance_of_both),
+        )
         degenerate = ~((v_on > 0) & (v_against > 0))
 
         def below(z: Floats | float) -> Floats:
@@ -119,14 +123,14 @@ def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes |
     would cover nearly all rates. docs/coverage.md reports the coverage in simulations.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
-    both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
-    if not both.sum():
+    total = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
+    if not total.sum():
         return np.nan, np.nan, np.nan
-    rate = float(right.sum() / both.sum())
+    rate = float(right.sum() / total.sum())
     if over_systems.n_members(systems) < 3:
         return rate, np.nan, np.nan
-    residuals = (right - rate * both) / both.sum()
-    variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)
+    residuals = (right - rate * total) / total.sum()
+    variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=total, own_variance=False)
     if degrees < FEWEST_DEGREES and variance > 0:
         return rate, np.nan, np.nan
     low, high = over_systems.interval(rate, variance, degrees, scale="logit")

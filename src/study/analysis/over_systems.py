@@ -87,7 +87,7 @@ def variance(
     test_sets: Codes | None = None,
     *,
     weights: ArrayLike | None = None,
-    own: bool = True,
+    own_variance: bool = True,
 ) -> tuple[float, float]:
     """Variance of a sum of residuals whose rows share systems, and its degrees of freedom for Student's distribution.
 
@@ -117,7 +117,7 @@ def variance(
         Systems and test sets of each row, see `members`. Fixed test sets (see `drawn`) are −1.
     weights
         Weight of each row in the estimate: the denominators of a ratio of sums, or 1 for a mean.
-    own
+    own_variance
         Whether rows have much variance of their own, as outcomes do. If not, as for probabilities, the second term is
         left out, because with heavy tails the result would be too small.
 
@@ -131,14 +131,14 @@ def variance(
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
     ways = [_way(members) for members in (systems, test_sets) if members is not None and (members >= 0).any()]
-    estimates = [_one_way(e, share, *way, own=own) for way in ways]
+    estimates = [_one_way(e, share, *way, own_variance=own_variance) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in estimates)])
     added = math.fsum(value for value, _ in estimates)
     if not largest or added**2 < _LEAST:
         return largest, 1.0
     degrees = added**2 / math.fsum(value**2 / degrees for value, degrees in estimates)
-    both = _of_both(e, *ways) if len(ways) == 2 else 0.0
-    return max(largest, added - max(both, 0.0)), degrees
+    of_common_rows = _of_both(e, *ways) if len(ways) == 2 else 0.0
+    return max(largest, added - max(of_common_rows, 0.0)), degrees
 
 
 def interval(
@@ -248,7 +248,9 @@ def _way(members: Codes) -> _Way:
     return numbers, _pairs(numbers)
 
 
-def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *, own: bool) -> tuple[float, float]:
+def _one_way(
+    e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *, own_variance: bool
+) -> tuple[float, float]:
     """V over the members of one way (systems or test sets), and its degrees of freedom."""
     row, column = np.nonzero(way >= 0)
     code = way[row, column]
@@ -259,35 +261,35 @@ def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *,
     change[drawn] = np.bincount(code, e[row])[drawn] / left[drawn]
     factor[drawn] = left[drawn] ** -2
 
-    two = np.flatnonzero(numbers >= 0)
-    pair = _numbered(numbers[two])
+    of_pairs = np.flatnonzero(numbers >= 0)
+    pair = _numbered(numbers[of_pairs])
     rows_of_pair = np.bincount(pair)
     first = np.empty(len(rows_of_pair), dtype=np.intp)
-    first[pair[::-1]] = np.arange(len(two))[::-1]
-    a, b = way[two[first]].T
-    squares = np.bincount(pair, e[two], minlength=len(first)) ** 2
+    first[pair[::-1]] = np.arange(len(of_pairs))[::-1]
+    a, b = way[of_pairs[first]].T
+    squares = np.bincount(pair, e[of_pairs], minlength=len(first)) ** 2
     twice = np.where(drawn[a] & drawn[b], (factor[a] + factor[b]) / 2, 0.0) * squares
     one_draw = b[(rows[a] == rows_of_pair) & (rows[b] == rows_of_pair)]
     separate = change[drawn & ~np.isin(np.arange(len(rows)), one_draw)]
-    return max(float(np.square(change).sum() - own * twice.sum()), float(squares.sum())), degrees(separate)
+    return max(float(np.square(change).sum() - own_variance * twice.sum()), float(squares.sum())), degrees(separate)
 
 
 def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:
     """Σ eᵣeᵩ over rows that share a system and a test set, by inclusion and exclusion over the members of both ways."""
     ways = [((members, 1), (pairs[:, None], -1)) for members, pairs in (systems, test_sets)]
     return math.fsum(
-        sign * other_sign * _squares(e, code, other) for (code, sign), (other, other_sign) in product(*ways)
+        sign * other_sign * _squares(e, code, other_code) for (code, sign), (other_code, other_sign) in product(*ways)
     )
 
 
-def _squares(e: Floats, code: Codes, other: Codes) -> float:
+def _squares(e: Floats, code: Codes, other_code: Codes) -> float:
     """Σ over all pairs of labels, one from each way, of the squared sum of the residuals with both labels."""
-    rows, labels, width = [], [], other.max() + 1
+    rows, labels, width = [], [], other_code.max() + 1
     for labels_of_code in code.T:
-        for labels_of_other in other.T:
-            both = np.flatnonzero((labels_of_code >= 0) & (labels_of_other >= 0))
-            rows.append(both)
-            labels.append(labels_of_code[both] * width + labels_of_other[both])
+        for labels_of_other in other_code.T:
+            rows_of_labels = np.flatnonzero((labels_of_code >= 0) & (labels_of_other >= 0))
+            rows.append(rows_of_labels)
+            labels.append(labels_of_code[rows_of_labels] * width + labels_of_other[rows_of_labels])
     sums = np.bincount(_numbered(np.concatenate(labels)), e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
 

@@ -61,11 +61,11 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     numbers, names = pd.factorize(kinds.ravel(), sort=True)
     first, second = np.sort(numbers.reshape(-1, 2), axis=1).T
     label = first * len(names) + second
-    both = {
+    kinds_of_pairs = {
         f"{names[number // len(names)]} / {names[number % len(names)]}": number
         for number in np.unique(label[names[first] != ""])
     }
-    for name, number in sorted(both.items()) if len(both) > 1 else ():
+    for name, number in sorted(kinds_of_pairs.items()) if len(kinds_of_pairs) > 1 else ():
         yield name, comparisons[label == number]
 
 
@@ -110,7 +110,8 @@ def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
 def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
     """Select the rows of the bootstrap (sampled or exact), or of the first test if there is no bootstrap."""
     draws = table["test"].map({name: definitions.find(name).draw for name in definitions.names()})
-    return table[draws == ("resample" if (draws == "resample").any() else draws.iloc[0])] if len(table) else table
+    is_bootstrap = draws == "resample"
+    return table[is_bootstrap] if is_bootstrap.any() else table[draws == next(iter(draws), "")]
 
 
 def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> NDArray[np.float64]:

@@ -166,9 +166,9 @@ def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.ra
     influence = (share - effects[:, None] * (n / (n - 1)) * squares / by_segment[:, None]).mean(axis=0)
     over, degrees = over_systems.variance((effects - middle) / len(effects), pairs)
     over_documents = len(sizes) / (len(sizes) - 1) * float(np.square(influence - influence.mean()).sum())
-    both = over + over_documents
-    degrees = both**2 / (over**2 / degrees + over_documents**2 / over_systems.degrees(influence))
-    ends = over_systems.interval(middle, both, degrees, scale="log")
+    variance = over + over_documents
+    degrees = variance**2 / (over**2 / degrees + over_documents**2 / over_systems.degrees(influence))
+    ends = over_systems.interval(middle, variance, degrees, scale="log")
     chance = []
     for _ in range(SHUFFLES):
         assigned = _by_document(u, rng.permutation(of))

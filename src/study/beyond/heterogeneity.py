@@ -289,8 +289,8 @@ class _Rows:
         cls, first: _TestSet, second: _TestSet, systems: dict[str, int], groups: dict[str, int],
         test_sets: dict[str, int], datasets: dict[str, int],
     ) -> _Rows:  # fmt: skip
-        both, *places = np.intersect1d(first.systems, second.systems, assume_unique=True, return_indices=True)
-        a, b = np.triu_indices(len(both), k=1)
+        common, *places = np.intersect1d(first.systems, second.systems, assume_unique=True, return_indices=True)
+        a, b = np.triu_indices(len(common), k=1)
         gain, error = np.empty((2, len(a), 2))
         for column, (side, at) in enumerate(zip((first, second), places, strict=True)):
             n = len(side.systems)
@@ -303,7 +303,7 @@ class _Rows:
             gain=gain[known],
             variance=error[known] ** 2,
             n_segments=np.tile(np.array([first.n_segments, second.n_segments], dtype=float), (len(pairs), 1)),
-            systems=np.array([systems[name] for name in both], dtype=np.intp)[pairs],
+            systems=np.array([systems[name] for name in common], dtype=np.intp)[pairs],
             groups=np.array([groups[first.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
             test_sets=np.tile(np.array(labels, dtype=np.intp), (len(pairs), 1)),
             datasets=np.tile(np.array([datasets[side.dataset] for side in (first, second)]), (len(pairs), 1)),
@@ -415,7 +415,7 @@ class _Predicted:
         parts = []
         for on, against in ((0, 1), (1, 0)):
             used = known & (rows.gain != 0).all(axis=1)
-            d, other = rows.gain[used, on], rows.gain[used, against]
+            d, d_against = rows.gain[used, on], rows.gain[used, against]
             one_over_n = 1 / rows.n_segments[used].T
             per_pair = rows.spread[used, on]
             excess = np.stack([np.zeros(len(d)), per_pair * kappa[used], tau[used]], axis=1)
@@ -423,8 +423,8 @@ class _Predicted:
             parts.append(
                 cls(
                     chance=np.minimum(ndtr(np.abs(d)[:, None] / spread), 1 - SURE),
-                    replicated=(d > 0) == (other > 0),
-                    covered=np.abs(d - other)[:, None] < 1.959963984540054 * spread,
+                    replicated=(d > 0) == (d_against > 0),
+                    covered=np.abs(d - d_against)[:, None] < 1.959963984540054 * spread,
                     systems=rows.systems[used],
                     test_sets=over_systems.drawn(rows.test_sets[used]) if used.any() else rows.test_sets[used],
                 )
@@ -499,10 +499,10 @@ def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
     """For each entry of the first axis, which has two members, sum over the entries with neither of them."""
     having = np.zeros((members.max() + 1, *table.shape[1:]))
     np.add.at(having, members[:, 0], table)
-    two = members[:, 0] != members[:, 1]
-    np.add.at(having, members[two, 1], table[two])
+    has_two = members[:, 0] != members[:, 1]
+    np.add.at(having, members[has_two, 1], table[has_two])
     others: Floats = table.sum(axis=0) - having[members[:, 0]]
-    others[two] += table[two] - having[members[two, 1]]
+    others[has_two] += table[has_two] - having[members[has_two, 1]]
     return others
 
 

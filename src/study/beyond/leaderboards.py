@@ -68,7 +68,13 @@ LEADERBOARDS = Table(
     key=("dataset", "metric"),
 )
 
-_GAIN_SHOWN = "gain in points that {} items detect with 80 % power (two-sided, 5 %), for the median pair"
+
+def _detectable(n_items: int) -> tuple[Column, ...]:
+    """Columns on the gain that so many items detect."""
+    gain = f"gain in points that {n_items:,} items detect with 80 % power (two-sided, 5 %), for the median pair"
+    expected = "the same for median score and correlation, by the variance model with φ = 1"
+    return *with_interval(f"gain_{n_items}", gain, "two decimals"), numeric(f"expected_{n_items}", expected, "points")
+
 
 ITEMS_NEEDED = Table(
     "items_needed",
@@ -80,18 +86,8 @@ ITEMS_NEEDED = Table(
         count("n_datasets", "benchmarks", "datasets", "benchmarks"),
         count("n_systems", "systems in these pairs, counted once per benchmark", "systems", "systems"),
         count("n_pairs", "pairs of systems in the range", "pairs", "pairs"),
-        *(
-            column
-            for size in (500, 1000)
-            for column in (
-                *with_interval(f"gain_{size}", _GAIN_SHOWN.format(f"{size:,}"), "two decimals"),
-                numeric(
-                    f"expected_{size}",
-                    "the same for median score and correlation, by the variance model with φ = 1",
-                    "points",
-                ),
-            )
-        ),
+        *_detectable(500),
+        *_detectable(1000),
     ),
     key=("score_low", "score_high", "correlation_low", "correlation_high"),
 )

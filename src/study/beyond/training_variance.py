@@ -361,7 +361,7 @@ class _Tested:
         by_outputs, by_method = (
             np.concatenate(of_parts) for of_parts in zip(*map(runs.significant, scored), strict=True)
         )
-        better = [runs.better(on, other) for on, other in zip(scored, against, strict=False)]
+        better = [runs.better(on, on_other) for on, on_other in zip(scored, against, strict=False)]
         times = len(scored)
         return cls(
             n=n,

@@ -71,21 +71,21 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     kinds = pd.concat([kind_a, kind_b])
     frequent = kinds[kinds != ""].value_counts()
     ordinary = "submission" if "submission" in frequent.index else next(iter(frequent.index), "")
-    both = kind_a.mask((kind_a != kind_b) | (kind_a == ordinary) | same_group, "")
+    kind_of_both = kind_a.mask((kind_a != kind_b) | (kind_a == ordinary) | same_group, "")
     retrained = ordinary == SYNTHETIC
     if retrained:
         models = (base_model_of(comparisons[f"system_{side}"]) for side in "ab")
         related = np.logical_and.reduce([model.isin(RELATED) for model in models])
-        both = both.mask(related & ~same_group, " and ".join(sorted(RELATED)))
-    particular = sorted(both[both != ""].value_counts().index[:2])
-    different = comparisons[~same_group & ~both.isin(particular)]
+        kind_of_both = kind_of_both.mask(related & ~same_group, " and ".join(sorted(RELATED)))
+    particular = sorted(kind_of_both[kind_of_both != ""].value_counts().index[:2])
+    different = comparisons[~same_group & ~kind_of_both.isin(particular)]
     groups = "base model" if retrained else "group"
     of_pairs = [Class(f"different {groups}s", "different group", different, "o", SKY, BLUE)]
     for kind, colour, ink, marker in zip(particular, (ORANGE, "#000000"), (style.BROWN, "#000000"), "sD", strict=False):
         word = "LLM" if kind.startswith("llm") else kind.removesuffix("-by-organisers")
         word = {"abs": "abstractive", "ext": "extractive"}.get(word, word)
         label = word if " and " in kind else f"both {word}"
-        of_pairs.append(Class(label, f"{kind} / {kind}", comparisons[both == kind], marker, colour, ink))
+        of_pairs.append(Class(label, f"{kind} / {kind}", comparisons[kind_of_both == kind], marker, colour, ink))
     of_pairs.append(Class(f"same {groups}", "same group", comparisons[same_group], "^", RUST, RUST))
     return [drawn for drawn in of_pairs if len(drawn.pairs)]
 

@@ -117,10 +117,10 @@ def run_time(run_time: pd.DataFrame) -> Figure:
 def _faster(run_time: pd.DataFrame) -> str:
     """Count the test sets on which the exact test is faster than the paper's number of samples, by the intervals."""
     exact, sampled = (run_time[run_time["n_resamples"].fillna(0) == k] for k in (0, NEEDED))
-    both = exact.merge(sampled, on=["metric", "n_segments"], suffixes=("", "_sampled"))
-    both = both.dropna(subset=["seconds", "seconds_sampled"])
-    if both.empty:
+    timed = exact.merge(sampled, on=["metric", "n_segments"], suffixes=("", "_sampled"))
+    timed = timed.dropna(subset=["seconds", "seconds_sampled"])
+    if timed.empty:
         return "Run time of the exact test and of Monte Carlo tests"
-    slowest = both["seconds_high"].fillna(both["seconds"])
-    n_faster = int((slowest < both["seconds_low_sampled"].fillna(both["seconds_sampled"])).sum())
-    return f"The exact test was faster than {count(NEEDED)} samples on {n_faster} of {len(both)} test sets"
+    slowest = timed["seconds_high"].fillna(timed["seconds"])
+    n_faster = int((slowest < timed["seconds_low_sampled"].fillna(timed["seconds_sampled"])).sum())
+    return f"The exact test was faster than {count(NEEDED)} samples on {n_faster} of {len(timed)} test sets"

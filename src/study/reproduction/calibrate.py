@@ -79,19 +79,20 @@ CALIBRATED = Table(
     ),
 )  # fmt: skip
 
+
+def _rates(distance: str) -> tuple[Column, Column]:
+    """Columns on the replication rate at a distance, as observed and as expected."""
+    observed = f"replication rate at this distance ({distance}) with its interval and number of pairs"
+    expected = "rate expected if both test sets came from the same source, with its interval"
+    return Column(distance, str, observed), Column(f"{distance}_expected", str, expected)
+
+
 TABLE_1 = Table(
     "table_1",
     (
         replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
         Column("p_range", str, f"range of p on the first test set ({ONE_SIDED})"),
-        *(
-            Column(f"{distance}{end}", str, meaning.format(distance))
-            for distance in DISTANCES
-            for end, meaning in (
-                ("", "replication rate at this distance ({}) with its interval and number of pairs"),
-                ("_expected", "rate expected if both test sets came from the same source, with its interval"),
-            )
-        ),
+        *chain.from_iterable(map(_rates, DISTANCES)),
     ),
     key=("calibration", "p_range"),
 )
@@ -220,19 +221,19 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
             if not sides[-1]:
                 raise InputError(f"{where}: found no comparisons of dataset {dataset} on test set {test_set}")
         # Both sides need different test sets and the same metric.
-        both = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
+        test_set_pairs = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
             if cell == SAME:
-                both = [(on, against) for on, against in both if on[place] == against[place]]
-        new = [(on, against) for on, against in both if taken.setdefault((name, on, against), where) == where]
+                test_set_pairs = [(on, against) for on, against in test_set_pairs if on[place] == against[place]]
+        new = [(on, against) for on, against in test_set_pairs if taken.setdefault((name, on, against), where) == where]
         # Patterns may match no pairs if only some datasets are run; plain names must match.
         if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
-            if not both:
+            if not test_set_pairs:
                 raise InputError(
                     f"{where}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with itself or "
                     "another metric only, expected another test set with the same metric"
                 )
-            on, against = both[0]
+            on, against = test_set_pairs[0]
             again = f"{on[0]} {on[1]} and {against[0]} {against[1]} again"
             raise InputError(f"{where}: found {again}, expected them once: they are in {taken[name, on, against]}")
         if new:
@@ -342,13 +343,13 @@ class _Replications:
 
     def _expected(self, low: float, high: float) -> tuple[float, float, float]:
         """Expected replication rate with its interval."""
-        drawn, other = self.population, ~self.population
+        drawn, apart = self.population, ~self.population
         right, wrong = np.empty((2, len(drawn)))
         right[drawn], wrong[drawn] = expected.on_population(
             self.gain_against[drawn], self.error_against[drawn], low, high
         )
-        right[other], wrong[other] = expected.on_another(
-            self.gain_on[other], self.error_on[other], self.gain_against[other], self.error_against[other], low, high
+        right[apart], wrong[apart] = expected.on_another(
+            self.gain_on[apart], self.error_on[apart], self.gain_against[apart], self.error_against[apart], low, high
         )
         return expected.share(right, wrong, self.systems, self.test_sets)
 

@@ -185,7 +185,8 @@ def check(
                     f"{where}: found the address {stated}, expected one of the form "
                     "threshold:DATASET:SUBSET or share:CALIBRATION:DISTANCE:P_LOW-P_HIGH"
                 ) from None
-        for column in ("published", *(["n_segments"] if kind == "threshold" else [])) if ours is not None else ():
+        columns_needed = ["published", "n_segments"] if kind == "threshold" else ["published"]
+        for column in columns_needed if ours is not None else ():
             number = pd.to_numeric(row[column], errors="coerce")
             if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
                 raise InputError(f"{where}: found {column} {row[column]}, expected a number above 0")
@@ -242,9 +243,9 @@ def _threshold(
     beside |= _tested(math.log(value / expected), error, theirs)
     by_segments = float(str(beside["expected"]))
     theirs = _of_a_study(redrawn, (published / by_segments) ** 2, _positive(row, "n_systems"))
-    other = _tested(math.log(value / by_segments), error, theirs)
+    scaled_by_segments = _tested(math.log(value / by_segments), error, theirs)
     between = min(by_segments, expected) < value < max(by_segments, expected)
-    if beside["verdict"] == other["verdict"] == "differs" and between:
+    if beside["verdict"] == scaled_by_segments["verdict"] == "differs" and between:
         why = f"expected {by_segments:.2f} scaled by segments and {expected:.2f} by information; ours lies between"
         beside |= {"verdict": "not comparable", "why": why}
     return beside
@@ -367,7 +368,8 @@ def _tested(difference: float, ours: float, theirs: float | None, why: str = "")
     if theirs is None:
         theirs, why = ours, "the paper's standard error is unknown and assumed to be as large as ours"
     error = math.hypot(ours, theirs)
-    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
+    exact = 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    z = difference / error if error else exact
     if not math.isfinite(difference) or math.isnan(z):
         return {"verdict": "too few", "why": "our number has no interval"}
     return {
@@ -380,8 +382,8 @@ def _tested(difference: float, ours: float, theirs: float | None, why: str = "")
 
 
 def _too_few(ours: pd.Series, where: str) -> dict[str, object]:
-    what = "pairs" if ours["n_pairs"] < MIN_PAIRS else "systems"
-    return {"verdict": "too few", "why": f"number of our {what} {where}: {int(ours[f'n_{what}'])}"}
+    noun = "pairs" if ours["n_pairs"] < MIN_PAIRS else "systems"
+    return {"verdict": "too few", "why": f"number of our {noun} {where}: {int(ours[f'n_{noun}'])}"}
 
 
 def _exponent_of(

@@ -212,24 +212,24 @@ def _bias(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[st
     scores, u = sign * metric.score(counts.sum(axis=1, dtype=np.float64)), influence_values(counts, metric)
     by_segment = counts.astype(np.float64).transpose(1, 0, 2).reshape(n, -1)
     generator = np.random.Generator(np.random.SFC64(seed))
-    rest = np.zeros(len(counts))
+    remainder = np.zeros(len(counts))
     for _ in range(N_DRAWS // DRAWN_AT_ONCE):
         drawn = generator.multinomial(n, np.full(n, 1 / n), size=DRAWN_AT_ONCE).astype(np.float64)
         totals = (drawn @ by_segment).reshape(DRAWN_AT_ONCE, len(counts), -1)
-        rest += (sign * metric.score(totals) - scores - (drawn - 1) @ u.T).sum(axis=0)
+        remainder += (sign * metric.score(totals) - scores - (drawn - 1) @ u.T).sum(axis=0)
     first, second = np.triu_indices(len(counts), 1)
-    better, other = np.where(scores[first] >= scores[second], (first, second), (second, first))
+    better, worse = np.where(scores[first] >= scores[second], (first, second), (second, first))
     u -= u.mean(axis=1, keepdims=True)
     products = u @ u.T
-    variance = products.diagonal()[better] + products.diagonal()[other] - 2 * products[better, other]
+    variance = products.diagonal()[better] + products.diagonal()[worse] - 2 * products[better, worse]
     pairs = pd.DataFrame(
-        {"gain": scores[better] - scores[other], "standard_error": np.sqrt(np.clip(variance, 0, None))}
+        {"gain": scores[better] - scores[worse], "standard_error": np.sqrt(np.clip(variance, 0, None))}
     )
     close = np.flatnonzero((variance > 0) & (near(pairs) > 0))
-    systems = members(better[close], other[close])
+    systems = members(better[close], worse[close])
     if not enough(systems):
         return
-    bias = ((rest[better] - rest[other]) / N_DRAWS)[close].round(9)  # so that all machines agree
+    bias = ((remainder[better] - remainder[worse]) / N_DRAWS)[close].round(9)  # so that all machines agree
     in_errors = (bias / pairs["standard_error"].to_numpy()[close]).round(6)
     row = partial(_row, "footnote-3", "2.2", statistics.dataset)
     measured = "mean bootstrap gain minus observed gain, pairs near p = 0.05"
@@ -269,8 +269,8 @@ def other_decision(p: Floats, n_samples: int, alpha: float = ALPHA) -> Floats:
     # count < alpha · n_samples is the same as count <= last
     last = np.ceil(alpha * n_samples - 1e-9) - 1
     significant = bdtr(last, n_samples, p)
-    other: Floats = np.where(p < alpha, 1 - significant, significant)
-    return other
+    disagreement: Floats = np.where(p < alpha, 1 - significant, significant)
+    return disagreement
 
 
 def band(n_samples: int, risk: float = 0.01, alpha: float = ALPHA) -> tuple[float, float]:
@@ -503,7 +503,7 @@ def _between_test_sets(pairs: pd.DataFrame, described: pd.DataFrame | None) -> I
         lengths = described[described["group"] == "all"].set_index("dataset")["length_per_segment"]
         medians["length"] = np.log(lengths.reindex(medians.index).to_numpy(float))
     row = partial(_row, "factor-of-two", "3.2.3", "task=mt")
-    for columns, what in (
+    for columns, description in (
         (("level", "log_distance"), "without length"),
         (("level", "log_distance", "length"), "with length"),
     ):
@@ -512,7 +512,7 @@ def _between_test_sets(pairs: pd.DataFrame, described: pd.DataFrame | None) -> I
             continue
         for name, estimate in _regression(table, columns):
             coefficient, reference = REGRESSED[name]
-            measured = f"{coefficient}, between test sets, {what} (interval: least squares)"
+            measured = f"{coefficient}, between test sets, {description} (interval: least squares)"
             yield row(measured, len(table), *(exp(estimate) if name == "level" else estimate), reference)
 
 
@@ -526,13 +526,16 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for name, every in whole.groupby("dataset", sort=False):
         combined = combinations_in(every)
         pairs = every[(combined == 2) | ((combined == 0) & ~every["same_group"].astype(bool))]
-        both = combinations_in(pairs) == 2
-        if min(both.sum(), (~both).sum()) < MIN_PAIRS:
+        combined_twice = combinations_in(pairs) == 2
+        if min(combined_twice.sum(), (~combined_twice).sum()) < MIN_PAIRS:
             continue
         log, here = np.log(Z_05 * pairs["standard_error"].to_numpy(float)), str(name)
         systems = members(pairs["system_a"], pairs["system_b"])
         row = partial(_row, "combinations", "3.1.3", here)
-        for description, chosen in (("system combinations", both), ("single systems of different groups", ~both)):
+        for description, chosen in (
+            ("system combinations", combined_twice),
+            ("single systems of different groups", ~combined_twice),
+        ):
             measured, n = f"critical difference of pairs of {description}", int(chosen.sum())
             yield row(measured, n, *exp(quantile_interval(log[chosen], systems[chosen])))
             correlations = pairs["correlation"].to_numpy(float)[chosen]
@@ -541,7 +544,9 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
             )
         for where, weights in (("", np.ones(len(log))), (CLOSE, near(pairs))):
             weighted = replicates(systems, weights)
-            medians = [weighted_quantile(log[side], weighted[:, side], 0.5) for side in (both, ~both)]
+            medians = [
+                weighted_quantile(log[side], weighted[:, side], 0.5) for side in (combined_twice, ~combined_twice)
+            ]
             ratio = np.subtract(*medians)
             estimate = (ratio[0], *interval(ratio[0], *jackknife(ratio[1:])))
             n = int((weights > 0).sum())

@@ -18,6 +18,28 @@ from study.analysis.record import Analysis, Comparisons, Output, Overlays
 from study.reproduction.thresholds import Z_05, near
 from study.tables.columns import SUBSET, numeric
 
+
+def _critical_difference(side: str, kind: str) -> tuple[Column, ...]:
+    """Columns on the critical difference of the retrained or of the published systems."""
+    meaning = f"median critical difference of the pairs of {kind} systems near p = 0.05"
+    return (
+        numeric(side, meaning, "points", missing=True),
+        numeric(f"{side}_low", "lower end of its 95 % interval over systems", "points", missing=True),
+        numeric(f"{side}_high", "upper end of its 95 % interval over systems", "points", missing=True),
+        numeric(f"{side}_correlation", "median correlation in these pairs", "", missing=True),
+    )
+
+
+def _ratio_columns(name: str, verdict: str, meaning: str) -> tuple[Column, ...]:
+    """Columns on a ratio of critical differences, with its verdict."""
+    return (
+        numeric(name, meaning, shown="two decimals", missing=True),
+        numeric(f"{name}_low", "lower end of its 95 % interval over systems", missing=True),
+        numeric(f"{name}_high", "upper end of its 95 % interval over systems", missing=True),
+        Column(verdict, str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+    )
+
+
 VALIDATION = Table(
     "validation",
     (
@@ -30,32 +52,15 @@ VALIDATION = Table(
         N_SEGMENTS,
         count("n_synthetic", "pairs of retrained systems near p = 0.05", "pairs", "n synthetic"),
         count("n_natural", "pairs of published systems near p = 0.05", "pairs", "n natural"),
-        *(
-            numeric(f"{side}{end}", meaning, unit, missing=True)
-            for side, made in (("synthetic", "retrained"), ("natural", "published"))
-            for end, meaning, unit in (
-                ("", f"median critical difference of the pairs of {made} systems near p = 0.05", "points"),
-                ("_low", "lower end of its 95 % interval over systems", "points"),
-                ("_high", "upper end of its 95 % interval over systems", "points"),
-                ("_correlation", "median correlation in these pairs", ""),
-            )
+        *_critical_difference("synthetic", "retrained"),
+        *_critical_difference("natural", "published"),
+        *_ratio_columns(
+            "ratio", "verdict", "critical difference of retrained systems divided by that of published ones"
         ),
-        *(
-            column
-            for name, verdict, meaning in (
-                ("ratio", "verdict", "critical difference of retrained systems divided by that of published ones"),
-                (
-                    "equal_correlation_ratio",
-                    "equal_correlation_verdict",
-                    "the same ratio for pairs with equal correlation",
-                ),
-            )
-            for column in (
-                numeric(name, meaning, shown="two decimals", missing=True),
-                numeric(f"{name}_low", "lower end of its 95 % interval over systems", missing=True),
-                numeric(f"{name}_high", "upper end of its 95 % interval over systems", missing=True),
-                Column(verdict, str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
-            )
+        *_ratio_columns(
+            "equal_correlation_ratio",
+            "equal_correlation_verdict",
+            "the same ratio for pairs with equal correlation",
         ),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),

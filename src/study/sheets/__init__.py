@@ -38,7 +38,7 @@ class Dataset:
     source: str  # of its statistics: embedded, derived, counted (from outcomes or tables) or pool
     statistics: str  # the file
     selected: bool  # whether it is part of this run
-    own: bool  # whether its files, or those of all members of a pool, belong to no corpus: data of the user
+    own_data: bool  # whether its files, or those of all members of a pool, belong to no corpus: data of the user
     trained: bool  # whether its systems are retrained base models
     systems: tuple[str, ...]  # names of those whose outputs are counted one by one
     outcomes: tuple[str, ...]  # files of a benchmark, or tables of scores or counts
@@ -217,7 +217,7 @@ class _Plan:
         return tuple(str(Path(folder, name)) for name in names)
 
     @cached_property
-    def kept(self) -> dict[str, dict[str, str]]:
+    def kept_counts(self) -> dict[str, dict[str, str]]:
         """For each retrained dataset, the embedded systems that the run would reproduce, with their base models."""
         if self.config["retrain"] != "missing":
             return {}
@@ -232,7 +232,7 @@ class _Plan:
         included = [row for row in self.included if not named[row.dataset].counted]
         systems = {(row.dataset, row.system): self._published(row) for row in included}
         for (dataset, name), system in self.predicted.items():
-            if name not in self.kept.get(dataset, {}):
+            if name not in self.kept_counts.get(dataset, {}):
                 systems[dataset, name] = system
         return systems
 
@@ -264,7 +264,7 @@ class _Plan:
     @property
     def system_names(self) -> dict[str, list[str]]:
         """The names of all systems of each dataset that the sheets name."""
-        names = {name: [*counted, *self.kept.get(name, {})] for name, counted in self.counted_names.items()}
+        names = {name: [*counted, *self.kept_counts.get(name, {})] for name, counted in self.counted_names.items()}
         for row in self.included:
             if self.sheets.datasets.named[row.dataset].counted:
                 names[row.dataset].append(row.system)
@@ -337,7 +337,7 @@ class _Plan:
         description = [f"{key}={value}" for key, value in self.provenance[name].items()]
         provenance = [*chain.from_iterable(("--provenance", word) for word in description)]
         provenance += ["--dated"] * (row.study == "synthetic")
-        kept_from = self.kept.get(name, {})
+        kept_from = self.kept_counts.get(name, {})
         onto = (str(embedded.path(name)),) if kept_from else ()
         if kept_from:
             provenance += ["--onto", *onto, "--keep", *dict.fromkeys(kept_from.values())]
@@ -347,7 +347,7 @@ class _Plan:
             source=self.sources[name],
             statistics=str(embedded.path(name) if is_embedded else Path("results", "statistics", f"{name}.parquet")),
             selected=name in self.selected,
-            own=not any(self.sheets.datasets.named[member].corpus for member in row.pool or (name,)),
+            own_data=not any(self.sheets.datasets.named[member].corpus for member in row.pool or (name,)),
             trained=synthetic.tests_base_models(row),
             systems=tuple(self.counted_names[name]),
             outcomes=self._paths(row, row.text or (system.output for system in in_files)) if row.counted else (),

@@ -109,9 +109,9 @@ def _check_references(sheet: Sheet[R], sheets: Sheets) -> None:
         for column, field in type(row).model_fields.items():
             for mark in field.metadata:
                 if isinstance(mark, In):
-                    other: Sheet[Row] = getattr(sheets, mark.sheet)
+                    referred: Sheet[Row] = getattr(sheets, mark.sheet)
                     row.check_names(
-                        column, filter(None, [getattr(row, column)]), other.named, f"a name in {other.path}"
+                        column, filter(None, [getattr(row, column)]), referred.named, f"a name in {referred.path}"
                     )
 
 
@@ -149,7 +149,7 @@ def _check_pool(row: DatasetRow, sheets: Sheets) -> None:
     if len(row.pool) == 1:
         row.refuse("pool", f"{row.pool[0]} alone", "at least two datasets; a single one needs no pool")
     for name in row.pool:
-        members = {other.dataset: other for other in sheets.datasets.rows if not other.pool}
+        members = {candidate.dataset: candidate for candidate in sheets.datasets.rows if not candidate.pool}
         row.check_names("pool", [name], members, "datasets of this sheet that are not pools")
         if members[name].metric != row.metric:
             wrong = f"{name}, whose metric is {members[name].metric}"
@@ -219,9 +219,9 @@ def _check_outputs(systems: Sheet[SystemRow]) -> None:
     """Check that no two systems of a dataset are the same file, read in the same way."""
     first: dict[tuple[str, str, str], SystemRow] = {}
     for row in systems.rows:
-        other = first.setdefault((row.dataset, row.output, text(row.options)), row)
-        if other is not row and row.include == other.include == "yes":
-            expected = f"another file: it is the output of {other.system} in {other.line}"
+        first_row = first.setdefault((row.dataset, row.output, text(row.options)), row)
+        if first_row is not row and row.include == first_row.include == "yes":
+            expected = f"another file: it is the output of {first_row.system} in {first_row.line}"
             row.refuse("output", named(row.output), expected)
 
 
@@ -288,23 +288,23 @@ def _check_training_sets(sheets: Sheets) -> None:
         _check_given(row, sheets)
         row.check_names("unlabelled", row.unlabelled, row.datasets, "names in its column datasets")
         for name in row.datasets:
-            for other in earlier.setdefault(name, []):
-                _check_both(row, other, name, sheets)
+            for earlier_row in earlier.setdefault(name, []):
+                _check_both(row, earlier_row, name, sheets)
             earlier[name].append(row)
             _check_selection(sheets.datasets.named[name], row.task, row.options)
 
 
-def _check_both(row: TrainingSetRow, other: TrainingSetRow, dataset: str, sheets: Sheets) -> None:
+def _check_both(row: TrainingSetRow, earlier_row: TrainingSetRow, dataset: str, sheets: Sheets) -> None:
     """Check two training sets whose systems are tested on the same dataset."""
     names, others = (
         {base_model.base_model for base_model in synthetic.trained(training_set, sheets)}
-        for training_set in (row, other)
+        for training_set in (row, earlier_row)
     )
     for base_model in sorted(names & others):
-        twice = f"{dataset}, on which {other.training_set} has {base_model} too"
+        twice = f"{dataset}, on which {earlier_row.training_set} has {base_model} too"
         row.refuse("datasets", twice, "each base model once")
-    if other.options != row.options:
-        wrong = f"{dataset}, which {other.training_set} reads with other options"
+    if earlier_row.options != row.options:
+        wrong = f"{dataset}, which {earlier_row.training_set} reads with other options"
         row.refuse("datasets", wrong, "datasets with the same options for reading")
 
 
@@ -346,7 +346,7 @@ def _check_base_model(row: BaseModelRow, sheets: Sheets) -> None:
     """Check the datasets, members, commands and jars of a base model."""
     _check_tested(row, sheets)
     named_rows = sheets.base_models.named
-    trained = [name for name, other in named_rows.items() if other.task == row.task and other.train]
+    trained = [name for name, candidate in named_rows.items() if candidate.task == row.task and candidate.train]
     for name in row.members:
         if name not in trained or (named_rows[name].include == "no" and row.include != "no"):
             expected = f"base models of the task {row.task} that are trained and included{near(name, trained)}"
@@ -391,9 +391,9 @@ def _check_families(sheets: Sheets) -> None:
     for row in sheets.families.rows:
         for pattern in row.dataset.split():
             _matching(sheets, row, "dataset", pattern)
-        other = first.setdefault(row.family, row)
-        if other.about != row.about:
-            row.refuse("about", quoted(row.about), f"the description of {row.family} in {other.line}")
+        first_row = first.setdefault(row.family, row)
+        if first_row.about != row.about:
+            row.refuse("about", quoted(row.about), f"the description of {row.family} in {first_row.line}")
 
 
 def _matching(sheets: Sheets, row: Row, column: str, pattern: str) -> list[DatasetRow]:

@@ -273,7 +273,7 @@ def sheet_paths(config: Mapping[str, Any], name: str) -> list[str]:
 
 def _message(error: ValidationError) -> str:
     try:
-        path, found, expected = explain(error, Config)
+        path, actual, expected = explain(error, Config)
     except ValueError:
         return "config: found a number with thousands of digits, expected a shorter one"
-    return sentence(": ".join(filter(None, ["config", ".".join(path)])), found, expected)
+    return sentence(": ".join(filter(None, ["config", ".".join(path)])), actual, expected)

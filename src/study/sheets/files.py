@@ -38,8 +38,8 @@ def read_file(path: str, of: type[R]) -> list[R]:
         try:
             rows.append(of.model_validate(cells, context=place))
         except ValidationError as error:
-            (column,), found, expected = explain(error, of)
-            raise InputError(sentence(place(column), found, expected)) from None
+            (column,), actual, expected = explain(error, of)
+            raise InputError(sentence(place(column), actual, expected)) from None
     return rows
 
 
@@ -91,7 +91,7 @@ def _place_in_table(row: str, column: str) -> str:
 
 def _yaml(path: str, of: type[Row]) -> Iterator[Cells]:
     """Read the rows of a YAML file."""
-    name, what = of.key[-1], of.key[-1].replace("_", " ")
+    name, noun = of.key[-1], of.key[-1].replace("_", " ")
     fields = {column: field for column, field in of.model_fields.items() if column != name}
     usual = f"{', '.join(column for column, field in fields.items() if field.is_required())} and other keys"
     root = _composed(path)
@@ -99,12 +99,12 @@ def _yaml(path: str, of: type[Row]) -> Iterator[Cells]:
         return
     if not isinstance(root, yaml.MappingNode):
         raise InputError(
-            sentence(f"{path}, line {_line(root)}", kind(_cell(root)), f"the name of a {what} and a colon")
+            sentence(f"{path}, line {_line(root)}", kind(_cell(root)), f"the name of a {noun} and a colon")
         )
     for title, row in root.value:
         if not isinstance(title, yaml.ScalarNode):
-            raise InputError(sentence(f"{path}, line {_line(title)}", kind(_cell(title)), f"the name of a {what}"))
-        called = f"{what} {named(title.value)}"
+            raise InputError(sentence(f"{path}, line {_line(title)}", kind(_cell(title)), f"the name of a {noun}"))
+        called = f"{noun} {named(title.value)}"
         if not isinstance(row, yaml.MappingNode):
             raise InputError(sentence(f"{path}, line {_line(row)}, {called}", kind(_cell(row)), usual))
         lines: dict[str, int] = {}

@@ -18,10 +18,11 @@ from study.sheets.models import BENCHMARK
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
     "all": lambda _: True,
-    "measured": lambda one: one.source != "pool",  # the members of pools are included
-    "text": lambda one: one.study != BENCHMARK,  # with the metrics of the papers
-    "trained": lambda one: one.trained,
-    "leaderboards": lambda one: one.study == BENCHMARK and one.metric == "accuracy",  # other exact tests take minutes
+    "measured": lambda dataset: dataset.source != "pool",  # the members of pools are included
+    "text": lambda dataset: dataset.study != BENCHMARK,  # with the metrics of the papers
+    "trained": lambda dataset: dataset.trained,
+    # Other exact tests take minutes.
+    "leaderboards": lambda dataset: dataset.study == BENCHMARK and dataset.metric == "accuracy",
 }
 """Selections of datasets, by name."""
 
@@ -51,9 +52,9 @@ class Jobs:
         return {name: dataset for name, dataset in selected.items() if all(rule(dataset) for rule in rules)}
 
     @property
-    def own(self) -> bool:
+    def own_data(self) -> bool:
         """Whether the run contains no dataset of the study: then it makes pages of its own, not those of the study."""
-        return all(dataset.own for dataset in self.datasets().values())
+        return all(dataset.own_data for dataset in self.datasets().values())
 
     def sheet(self, name: str) -> list[str]:
         """List the files of a sheet."""
@@ -139,8 +140,9 @@ class Jobs:
             return [setting.fixed] if setting.fixed else []
         section, _, key = setting.key.partition("/")
         value = self.config[section][key]
-        values = value if setting.several else [value if setting.at_most is None else min(value, setting.at_most)]
-        return [str(value) for value in values]
+        if setting.several:
+            return list(map(str, value))
+        return [str(value if setting.at_most is None else min(value, setting.at_most))]
 
     def tables(self, figure: Figure, dataset: str = "", test: str = "") -> list[str]:
         """List the tables of a figure, for a dataset and test if it is drawn for each of them."""
@@ -151,10 +153,10 @@ class Jobs:
         else:
             files = {name: [f"results/{name}/{dataset}.{test}.parquet"] for name in ("comparisons", "test_sets")}
             overlay = self.study.datasets[dataset].overlay
-            files["overlay"] = [f"results/comparisons/{other}.{test}.parquet" for other in overlay]
+            files["overlay"] = [f"results/comparisons/{overlaid}.{test}.parquet" for overlaid in overlay]
         written = analysis.outputs()
         # A run of its own leaves the tables of the study alone. Only overlays come after these two.
-        without = {"thresholds", "reproduction"} if self.own and not files.get("overlay") else set()
+        without = {"thresholds", "reproduction"} if self.own_data and not files.get("overlay") else set()
         names = [name for name in figure.tables if name not in without]
         return [*chain.from_iterable(files[name] if name in files else [written[name].file] for name in names)]
 

@@ -26,7 +26,7 @@ class Fault(ValueError):
 
     Parameters
     ----------
-    found
+    actual
         Default: the value.
     expected
         Default: the description of the field.
@@ -34,19 +34,19 @@ class Fault(ValueError):
         The field to change, if a validator compares several fields of a model.
     """
 
-    def __init__(self, found: str = "", expected: str = "", field: str = "") -> None:
-        super().__init__(found)
-        self.found, self.expected, self.field = found, expected, field
+    def __init__(self, actual: str = "", expected: str = "", field: str = "") -> None:
+        super().__init__(actual)
+        self.actual, self.expected, self.field = actual, expected, field
 
 
-def sentence(where: str, found: str, expected: str) -> str:
+def sentence(where: str, actual: str, expected: str) -> str:
     """Phrase a message."""
-    return f"{where}: found {found}, expected {expected}"
+    return f"{where}: found {actual}, expected {expected}"
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> tuple[list[str], str, str]:
     """Find the first error: the names of the fields that lead to it, what was found there and what was expected."""
-    first = min(error.errors(include_url=False), key=lambda one: one["type"] not in _FIRST)
+    first = min(error.errors(include_url=False), key=lambda details: details["type"] not in _FIRST)
     fault = first.get("ctx", {}).get("error")
     fault = fault if isinstance(fault, Fault) else Fault()
     path: list[str] = []
@@ -61,8 +61,8 @@ def explain(error: ValidationError, model: type[BaseModel]) -> tuple[list[str], 
     if first["type"] in _UNKNOWN:
         return [], *_unknown(first, path, model)
     assert field is not None
-    found = "nothing" if first["type"] == "missing" else fault.found or _shown(first, path)
-    return path, found, fault.expected or _expected(field, first)
+    actual = "nothing" if first["type"] == "missing" else fault.actual or _shown(first, path)
+    return path, actual, fault.expected or _expected(field, first)
 
 
 def description(field: FieldInfo) -> str:

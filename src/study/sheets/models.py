@@ -228,9 +228,9 @@ class Row(BaseModel):
         """The place of the row: the sheet, and the line where it begins."""
         return self._place("")
 
-    def refuse(self, column: str, found: str, expected: str) -> NoReturn:
+    def refuse(self, column: str, actual: str, expected: str) -> NoReturn:
         """Raise an error about a cell."""
-        raise InputError(sentence(self.place(column), found, expected))
+        raise InputError(sentence(self.place(column), actual, expected))
 
     @contextmanager
     def naming(self, column: str) -> Iterator[None]:

@@ -179,9 +179,9 @@ def _unlabelled(row: TrainingSetRow) -> tuple[str, ...]:
     return tuple(segments(dataset, "input.txt") for dataset in row.unlabelled)
 
 
-def segments(dataset: str, what: str) -> str:
+def segments(dataset: str, file: str) -> str:
     """Path of a file of a prepared test set: `reference.txt`, `input.txt` or `documents.tsv`."""
-    return f"results/segments/{dataset}.{what}"
+    return f"results/segments/{dataset}.{file}"
 
 
 def output(dataset: str, system: str) -> str:
@@ -222,14 +222,18 @@ def _resampled(sizes: Mapping[str, int], scale: float) -> dict[str, None]:
 
 def trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
     """Find the base models to train on a training set, including members of ensembles."""
-    of_task = [other for other in sheets.base_models.rows if other.task == row.task and other.include != "no"]
+    of_task = [
+        base_model
+        for base_model in sheets.base_models.rows
+        if base_model.task == row.task and base_model.include != "no"
+    ]
     if not row.base_models:
-        return [other for other in of_task if row.given or not other.wants_model]
+        return [base_model for base_model in of_task if row.given or not base_model.wants_model]
     names = set(row.base_models)
     for base_model in of_task:
         if base_model.base_model in row.base_models:
             names.update(base_model.members)
-    return [other for other in of_task if other.base_model in names]
+    return [base_model for base_model in of_task if base_model.base_model in names]
 
 
 def _segments(

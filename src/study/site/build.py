@@ -126,8 +126,8 @@ def build(run: Run, folder: Path) -> None:
     write("explorer.html", "explorer.html", index=explored)
     write("cells.html", "cells.html", index=cells)
     write("datasets.html", "datasets.html", tasks=_by_task(datasets))
-    for one in datasets:
-        write(f"datasets/{one['name']}.html", "dataset.html", dataset=one)
+    for dataset in datasets:
+        write(f"datasets/{dataset['name']}.html", "dataset.html", dataset=dataset)
     for name, findings in _documentation(figures):
         write(name, "docs.html", found=findings, heading=documentation()[name].partition("\n")[0].lstrip("# "))
 
@@ -315,15 +315,15 @@ def _papers(source: Source) -> list[dict[str, Any]]:
     return [paper for paper in papers.values() if paper["verdicts"]]
 
 
-def split_name(what: str) -> tuple[str, str]:
+def split_name(title: str) -> tuple[str, str]:
     """Split the name of a published number from the note in brackets after it.
 
     >>> split_name("threshold, same base model (ours: English Web Treebank)")
     ('Threshold, same base model', 'ours: English Web Treebank')
     """
-    name, bracket, rest = what.partition(" (")
-    note = rest.removesuffix(")") if bracket and rest.endswith(")") else ""
-    name = name if note else what
+    name, bracket, remainder = title.partition(" (")
+    note = remainder.removesuffix(")") if bracket and remainder.endswith(")") else ""
+    name = name if note else title
     return name[:1].upper() + name[1:], note
 
 

@@ -116,7 +116,8 @@ class Number:
         if not self.known:
             return ABSENT
         ends = [self.form(end).removesuffix(" %") for end in (self.low, self.high) if not math.isnan(end)]
-        return self.form(self.value) + (f" [{', '.join(ends)}]" if ends else f" ({self.note})" if self.note else "")
+        note = f" ({self.note})" if self.note else ""
+        return self.form(self.value) + (f" [{', '.join(ends)}]" if ends else note)
 
     @property
     def known(self) -> bool:

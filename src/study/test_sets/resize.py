@@ -61,9 +61,9 @@ def other_test_sets(
         "number of halves": (halves, 0),
         "seed of the order": (shuffle, 0),
     }
-    for what, (number, least) in numbers.items():
+    for name, (number, least) in numbers.items():
         if number is not None and number < least:
-            raise InputError(f"{what}: found {number}, expected at least {least}")
+            raise InputError(f"{name}: found {number}, expected at least {least}")
     if shuffle is not None and initial is None:
         raise InputError(f"--shuffle: found {shuffle} without --initial, expected both")
     if initial is not None:

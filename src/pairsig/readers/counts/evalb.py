@@ -212,10 +212,10 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
     return []
 
 
-def _other_sentences(path: AnyPath, line: int, found: str, expected: str) -> InputError:
+def _other_sentences(path: AnyPath, line: int, actual: str, expected: str) -> InputError:
     return InputError(
-        f"{path}, line {line}: found {found}, expected {expected} from the sentences above: the listing is incomplete, "
-        f"or was not written by evalb"
+        f"{path}, line {line}: found {actual}, expected {expected} from the sentences above: the listing is "
+        f"incomplete, or was not written by evalb"
     )
 
 

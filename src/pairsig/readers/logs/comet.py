@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     if not items_of:
         raise InputError(f"{source}: found no system, expected at least one")
     chosen = picked(items_of, systems, source, "system")
-    return tuple(part for name in chosen for part in counted(source, name, items_of[name]))
+    return tuple(chain.from_iterable(counted(source, name, items_of[name]) for name in chosen))
 
 
 def _printed(source: str) -> dict[str, list[Item]]:
@@ -78,8 +79,11 @@ def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list
         scores = field_of(system, ["scores"], where, list)
         if len(scores) != len(sources):
             raise InputError(f"{where}: found {len(scores):,} scores, expected {len(sources):,}, one per source")
-        both = enumerate(zip(scores, sources, strict=True), start=1)
-        yield field_of(system, ["name"], where, str), [_item(n, score, {"src": src}, where) for n, (score, src) in both]
+        numbered = enumerate(zip(scores, sources, strict=True), start=1)
+        yield (
+            field_of(system, ["name"], where, str),
+            [_item(n, score, {"src": src}, where) for n, (score, src) in numbered],
+        )
 
 
 def _item(number: int, value: object, segment: dict[str, Any], where: str) -> Item:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from statistics import fmean
@@ -110,7 +111,8 @@ def read(
         metrics = [metric.name for metric in shared([parts_of_run[run][0] for run in runs])] if len(runs) > 1 else []
         more = tuple(TaskGroup(group, metric, tuple(runs), frozenset(["tasks"])) for metric in metrics)
         parts_of_run[runs[0]] = tuple(replace(part, groups=part.groups + more) for part in parts_of_run[runs[0]])
-    return tuple(part for parts_of_run in models.values() for parts in parts_of_run.values() for part in parts)
+    runs_of_models = chain.from_iterable(parts_of_run.values() for parts_of_run in models.values())
+    return tuple(chain.from_iterable(runs_of_models))
 
 
 class _Spec:
@@ -231,7 +233,7 @@ def _items(
                     f"{named(instance)}, expected one"
                 )
             if name in scores:
-                scores[name] = None if total is None else total if count == 1 else total / count
+                scores[name] = total if total is None or count == 1 else total / count  # one value keeps its type
         if of_split:
             content, text = contents.get(instance, ("", None))
             chosen.append(Item(instance, scores, run=trial, content=content, line=first[instance, trial], text=text))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -78,15 +79,14 @@ def read(
     logs.sort(key=lambda log: tasks.index(log.task))  # stable
     models: dict[tuple[str, str], _Log] = {}
     for log in logs:
-        if (other := models.setdefault((log.model, log.task), log)) is not log:
+        if (earlier := models.setdefault((log.model, log.task), log)) is not log:
             raise InputError(
-                f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(other.source).name} and "
+                f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(earlier.source).name} and "
                 f"{Path(log.source).name}, expected one; name the file"
             )
-    return tuple(
-        part
-        for log in logs
-        for part in counted(
+    parts: list[SystemCounts] = []
+    for log in logs:
+        parts += counted(
             log.source,
             log.model,
             log.checked(scorer, document, domain, reducer, verify),
@@ -96,7 +96,7 @@ def read(
             design="nested",
             task=log.task,
         )
-    )
+    return tuple(parts)
 
 
 class _Log:
@@ -139,12 +139,10 @@ class _Log:
     @property
     def settings(self) -> Mapping[str, str]:
         """Settings that distinguish two evaluations of one model."""
-        settings = {
-            name: label(value)
-            for part in ("model_generate_config", "model_args", "task_args")
-            for name, value in self._part("eval", part, kind=dict).items()
-            if isinstance(value, str | int | float)
-        }
+        settings: dict[str, str] = {}
+        for part in ("model_generate_config", "model_args", "task_args"):
+            values = self._part("eval", part, kind=dict)
+            settings |= {name: label(value) for name, value in values.items() if isinstance(value, str | int | float)}
         solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
         return settings | {"solver": self._part("eval", "solver", kind=str) or "+".join(solvers)}
 
@@ -218,12 +216,8 @@ class _Log:
         """The samples."""
         samples = self._samples()
         values = [_values(sample, f"{self.source}, sample {number}") for number, sample in enumerate(samples, start=1)]
-        known = (
-            name
-            for values_of_sample in values
-            for name, value in values_of_sample.items()
-            if not isinstance(value, dict | list)
-        )
+        cells = chain.from_iterable(values_of_sample.items() for values_of_sample in values)
+        known = (name for name, value in cells if not isinstance(value, dict | list))
         chosen = picked(known, scorer, self.source, "scorer")
         reduced = None if reducer is None else self._reduced(reducer, chosen)
         n_epochs = len({label(sample.get("epoch")) for sample in samples})
@@ -277,8 +271,8 @@ class _Log:
 def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The values of a sample by scorer, those in dictionaries by `SCORER/KEY`."""
     values: dict[str, Any] = {}
-    for name, given in part_of(sample, ["scores"], where, dict).items():
-        value = field_of(given, ["value"], where)
+    for name, score in part_of(sample, ["scores"], where, dict).items():
+        value = field_of(score, ["value"], where)
         values |= {f"{name}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
     return values
 

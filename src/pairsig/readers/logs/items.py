@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,7 +114,7 @@ def counted(
     if not system:
         raise InputError(f"{source}: found no name of the model, expected one")
     runs = _by_run(source, items, place)
-    names = list(dict.fromkeys(name for item in items for name in item.scores))
+    names = list(dict.fromkeys(chain.from_iterable(item.scores for item in items)))
     if not names:
         raise InputError(f"{source}: found no score, expected at least one")
     metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
@@ -166,10 +167,10 @@ def _by_run(source: str, items: Sequence[Item], place: str) -> dict[str, dict[st
             raise InputError(f"{where}: found item {named(item.name)}{of} again{before}, expected it once")
         by_name[item.name] = item
         known = first.setdefault(item.name, item)
-        for what in ("content", "document", "domain") if known is not item else ():
-            if getattr(item, what) != getattr(known, what):
+        for field in ("content", "document", "domain") if known is not item else ():
+            if getattr(item, field) != getattr(known, field):
                 raise InputError(
-                    f"{where}: found different {what} for item {named(item.name)} in the runs {named(item.run)} and "
+                    f"{where}: found different {field} for item {named(item.name)} in the runs {named(item.run)} and "
                     f"{named(known.run)}, expected the same"
                 )
         for name, score in item.scores.items():
@@ -276,7 +277,7 @@ def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
 
 
-def of_metadata(record: object, key: str | None, where: str, what: str, of: str) -> str:
+def of_metadata(record: object, key: str | None, where: str, place: str, of: str) -> str:
     """The document or domain of an item: the field called `key`, or at a path of names with dots; "" for None."""
     if key is None:
         return ""
@@ -285,7 +286,7 @@ def of_metadata(record: object, key: str | None, where: str, what: str, of: str)
         if not isinstance(value, dict) or value.get(name) is None:
             names = list(value) if isinstance(value, dict) else []
             raise InputError(
-                f"{where}: found no {named(key)} in {what}, expected the {of} of the item"
+                f"{where}: found no {named(key)} in {place}, expected the {of} of the item"
                 f"{f'; the fields are {listed(names)}' if names else ''}{near(key, names)}"
             )
         value = value[name]
@@ -312,14 +313,14 @@ def names_of(option: str | None) -> list[str]:
     return [] if option is None else [name.strip() for name in option.split(",")]
 
 
-def picked(there: Iterable[str], asked: str | None, source: str, what: str) -> list[str]:
+def picked(there: Iterable[str], asked: str | None, source: str, noun: str) -> list[str]:
     """The requested names in the requested order, or all that were found if none is requested."""
     known = list(dict.fromkeys(there))
     names = names_of(asked)
     for name in names:
         if name not in known:
             raise InputError(
-                f"{source}: found no {what} {quoted(name)}, expected one of {listed(known)}{near(name, known)}"
+                f"{source}: found no {noun} {quoted(name)}, expected one of {listed(known)}{near(name, known)}"
             )
     return list(dict.fromkeys(names)) or known
 

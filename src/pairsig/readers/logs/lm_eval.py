@@ -94,7 +94,7 @@ def read(
         if not (scored := [log for log in chosen if log.metrics]):
             raise InputError(f"{source}: found no metric that is a mean over samples, expected at least one")
         groups, notes = _groups(source, scored, subtasks)
-        notes += [note for log in chosen if not log.metrics for note in log.notes]
+        notes += list(chain.from_iterable(log.notes for log in chosen if not log.metrics))
         for log in scored:
             parts += counted(
                 log.source,
@@ -193,12 +193,12 @@ class _Task:
     def settings(self) -> Mapping[str, str]:
         """Settings that distinguish two evaluations of one model."""
         config = self.reported("config", kind=dict)
-        given = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
+        options = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
             "n-shot": self.reported("n-shot", kind=dict).get(self.name),
             "chat_template": self._results.get("chat_template_sha"),
             "system_instruction": self._results.get("system_instruction_sha"),
         }
-        return {name: label(value) for name, value in given.items()}
+        return {name: label(value) for name, value in options.items()}
 
     @property
     def conditions(self) -> Mapping[str, str]:
@@ -343,13 +343,13 @@ def _chosen(
     def leaves(name: str, depth: int = 0) -> list[str]:
         if name in by_name or not groups.get(name) or depth > _DEEPEST:
             return [name]
-        return list(dict.fromkeys(leaf for part in groups[name] for leaf in leaves(part, depth + 1)))
+        return list(dict.fromkeys(chain.from_iterable(leaves(part, depth + 1) for part in groups[name])))
 
     whole = {
         name: leaf_tasks for name in groups if len(leaf_tasks := leaves(name)) > 1 and set(leaf_tasks) <= set(by_name)
     }
     names = picked([*whole, *by_name], asked, source, "task")
-    leaf_names = dict.fromkeys(leaf for name in names for leaf in whole.get(name, [name]))
+    leaf_names = dict.fromkeys(chain.from_iterable(whole.get(name, [name]) for name in names))
     return [by_name[leaf] for leaf in leaf_names], {
         name: leaf_tasks for name, leaf_tasks in whole.items() if set(leaf_tasks) <= set(leaf_names)
     }

@@ -60,19 +60,14 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
     if file_of_documents is not None:
         domains, documents = _documents(file_of_documents, n_segments)
         notes.append(f"{source}: documents and domains were read from {file_of_documents}")
-    return tuple(
-        part
-        for name in picked(scores, systems, source, "system")
-        for part in counted(
-            source,
-            name,
-            [
-                Item(str(row + 1), {metric: score}, document=documents[row], domain=domains[row], line=line)
-                for row, (line, score) in enumerate(scores[name])
-            ],
-            notes=notes,
-        )
-    )
+    parts: list[SystemCounts] = []
+    for name in picked(scores, systems, source, "system"):
+        segments = [
+            Item(str(row + 1), {metric: score}, document=documents[row], domain=domains[row], line=line)
+            for row, (line, score) in enumerate(scores[name])
+        ]
+        parts += counted(source, name, segments, notes=notes)
+    return tuple(parts)
 
 
 def _names(path: Path) -> tuple[str, Path | None]:

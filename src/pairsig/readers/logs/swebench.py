@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -67,12 +68,9 @@ def read(
     named_files = [(_name(file), file) for file in files]
     chosen = picked((name for name, _ in named_files), systems, str(source), "system")
     named_files.sort(key=lambda entry: chosen.index(entry[0]) if entry[0] in chosen else len(chosen))
-    return tuple(
-        part
-        for name, file in named_files
-        if name in chosen
-        for part in _read(file, name, all_of_them, document == "repo")
-    )
+    chosen_files = [(name, file) for name, file in named_files if name in chosen]
+    parts = (_read(file, name, all_of_them, document == "repo") for name, file in chosen_files)
+    return tuple(chain.from_iterable(parts))
 
 
 def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[SystemCounts, ...]:
@@ -81,13 +79,13 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
     verdicts, listed_all = _verdicts(report, source)
     notes: list[str] = []
     if instances is not None:
-        if other := [instance for instance in verdicts if instance not in set(instances)]:
+        if unlisted := [instance for instance in verdicts if instance not in set(instances)]:
             raise InputError(
-                f"{source}: found {len(other):,} instances outside the test set ({listed(other[:3])}), expected only "
-                f"those in the list of instances"
+                f"{source}: found {len(unlisted):,} instances outside the test set ({listed(unlisted[:3])}), expected "
+                f"only those in the list of instances"
             )
-        rest = 0 if not listed_all else None
-        verdicts = {instance: verdicts.get(instance, rest) for instance in instances}
+        verdict_of_others = 0 if not listed_all else None
+        verdicts = {instance: verdicts.get(instance, verdict_of_others) for instance in instances}
     elif not listed_all:
         raise InputError(
             f"{source}: found no list of unresolved instances, expected one; name a file with all ids by --option "
@@ -139,21 +137,23 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
         stated = report.get(f"{name.removesuffix('_ids')}_instances")
         if isinstance(stated, int) and stated != len(ids):
             raise InputError(f"{source}: found {len(ids):,} {name}, expected {stated:,} as the report says elsewhere")
-    failed = {instance for name in _FAILED for instance in lists.get(name, ())}
-    without = {instance for name in _WITHOUT for instance in lists.get(name, ())}
-    if both := set(resolved) & (failed | without):
-        raise InputError(f"{source}: found {named(min(both))} both as resolved and as not resolved, expected only one")
-    verdicts: dict[str, int | None] = dict.fromkeys(instance for ids in lists.values() for instance in ids)
+    failed = set(chain.from_iterable(lists.get(name, ()) for name in _FAILED))
+    without = set(chain.from_iterable(lists.get(name, ()) for name in _WITHOUT))
+    if contradictory := set(resolved) & (failed | without):
+        raise InputError(
+            f"{source}: found {named(min(contradictory))} both as resolved and as not resolved, expected only one"
+        )
+    verdicts: dict[str, int | None] = dict.fromkeys(chain.from_iterable(lists.values()))
     for instance in verdicts:
         verdicts[instance] = 1 if instance in set(resolved) else None if instance in without else 0
     return verdicts, any(name in lists for name in ("unresolved_ids", "submitted_ids", "completed_ids", "generated"))
 
 
 def _ids(value: object, where: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(instance, str) for instance in value):
         raise InputError(f"{where}: found {quoted(value)}, expected a list of ids")
     if len(set(value)) < len(value):
-        twice = next(one for one in value if value.count(one) > 1)
+        twice = next(instance for instance in value if value.count(instance) > 1)
         raise InputError(f"{where}: found {named(twice)} twice, expected it once")
     return value
 

@@ -164,8 +164,8 @@ def _check_tree(heads: Sequence[int], lines: Sequence[int], path: AnyPath) -> No
             raise _bad(path, lines[word], f"a cycle through word {word + 1}", "a tree")
 
 
-def _bad(path: AnyPath, line: int, found: str, expected: str) -> InputError:
-    return InputError(f"{path}, line {line}: found {found}, expected {expected}")
+def _bad(path: AnyPath, line: int, actual: str, expected: str) -> InputError:
+    return InputError(f"{path}, line {line}: found {actual}, expected {expected}")
 
 
 READER = Reader(

@@ -47,12 +47,12 @@ def read(path: AnyPath, *, layout: str = "columns", tag_column: int = -1) -> lis
 
 def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tags]]:
     """The tags of each token in some columns, by sentence, of a file with one token per line."""
-    found: list[list[Tags]] = [[]]
+    tags_of_sentences: list[list[Tags]] = [[]]
     words = set()
     for number, line in enumerate(text.read(path), start=1):
         cells = line.split()
         if not cells or cells[0] == _DOCUMENT:
-            found.append([])
+            tags_of_sentences.append([])
             continue
         places = [column - 1 if column > 0 else column for column in columns]
         if any(column == 0 for column in columns) or not all(-len(cells) <= place < len(cells) for place in places):
@@ -60,17 +60,17 @@ def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tags]]:
                 f"{path}, line {number}: found {len(cells)} columns, expected tags in column "
                 f"{' and '.join(map(str, columns))}"
             )
-        found[-1].append(_checked(path, number, [cells[place] for place in places]))
+        tags_of_sentences[-1].append(_checked(path, number, [cells[place] for place in places]))
         words.update(cells[:-1])
-    found = [rows for rows in found if rows]
-    if not found:
+    tags_of_sentences = [rows for rows in tags_of_sentences if rows]
+    if not tags_of_sentences:
         raise InputError(f"{path}: found no tags, expected {_EXPECTED}")
     if words and all(map(_TAG.fullmatch, words)):
         raise InputError(
             f"{path}: found only tags in all columns, expected a token and its tag in each line; --option layout=lines "
             "reads the tags of one sentence per line"
         )
-    return found
+    return tags_of_sentences
 
 
 def _checked(path: AnyPath, number: int, tags: Sequence[str]) -> Tags:

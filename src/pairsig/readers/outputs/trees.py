@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pairsig.io.errors import InputError, quoted
@@ -86,10 +87,10 @@ def nodes(lines: Iterable[tuple[int, str]], path: AnyPath) -> Iterator[tuple[int
 
 def parse(text: str, path: AnyPath = "text", line: int = 1) -> Node:
     """Read the only tree of a line; `path` and `line` are used in error messages."""
-    found = [tree for _, tree in nodes([(line, text)], path)]
-    if len(found) != 1:
-        raise InputError(f"{path}, line {line}: found {len(found)} trees, expected one")
-    return found[0]
+    trees = [tree for _, tree in nodes([(line, text)], path)]
+    if len(trees) != 1:
+        raise InputError(f"{path}, line {line}: found {len(trees)} trees, expected one")
+    return trees[0]
 
 
 def write(tree: Node) -> str:
@@ -103,7 +104,7 @@ def words(tree: Node) -> list[tuple[str, str]]:
         return [(tree[0], tree[1])]
     if len(tree) == 1:
         raise InputError(f"found the constituent {tree[0]!r} without words, expected at least one")
-    return [pair for child in tree[1:] for pair in words(as_node(child))]
+    return list(chain.from_iterable(words(as_node(child)) for child in tree[1:]))
 
 
 def as_node(child: Node | str) -> Node:
@@ -125,8 +126,8 @@ def _parse(
     has_text = follows_bracket = False
     for number, line in lines:
         for piece in _PIECE.finditer(line):
-            found = piece[0]
-            if found[0] == "(":
+            token = piece[0]
+            if token[0] == "(":
                 if not stack:
                     first, size, has_text = number, 0, False
                 if len(stack) == deepest:
@@ -139,19 +140,19 @@ def _parse(
                 has_text = has_text or not (not label or label.isspace())
                 continue
             if not stack:
-                raise InputError(f"{path}, line {number}: found {quoted(found)} outside a tree, expected '('")
-            if found == ")":
+                raise InputError(f"{path}, line {number}: found {quoted(token)} outside a tree, expected '('")
+            if token == ")":
                 node = close(stack.pop())
                 if stack:
                     stack[-1].append(node)
                 else:
                     yield first, node if has_text else None
             elif follows_bracket:
-                stack[-1][0] = found
+                stack[-1][0] = token
             else:
-                stack[-1].append(found)
+                stack[-1].append(token)
             follows_bracket = False
-            has_text = has_text or not (found == ")" or found.isspace())
+            has_text = has_text or not (token == ")" or token.isspace())
         size += len(line)
         if stack and size > MAX_LINE:
             raise InputError(

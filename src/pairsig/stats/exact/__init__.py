@@ -300,9 +300,9 @@ def _bounded(pair: Pair, test: Test) -> ExactResult:
     step = common_step(weights, rounding)
     if step is not None:
         steps = np.rint(weights / step).astype(np.int64)
-        both, ones = np.stack([steps, np.zeros_like(steps)]), np.ones((2, len(steps)), dtype=np.int64)
+        signed_steps, ones = np.stack([steps, np.zeros_like(steps)]), np.ones((2, len(steps)), dtype=np.int64)
         try:
-            return _swapped(pair, test, Ratios(both, ones, Fraction(int(steps.sum()), len(steps))))
+            return _swapped(pair, test, Ratios(signed_steps, ones, Fraction(int(steps.sum()), len(steps))))
         except TooManyValuesError:
             pass
     tie = float(rounding.sum())
@@ -323,10 +323,10 @@ def _bounded(pair: Pair, test: Test) -> ExactResult:
 
 def drawn(pair: Pair, test: Test) -> ExactResult:
     """The result of `exact_bootstrap_test` for two systems that are prepared."""
-    found = fractions(pair.scorer, test, pair.unit)
+    whole_ratios = fractions(pair.scorer, test, pair.unit)
     if pair.better is None and not test.directed:
         return _result(pair, test, Mass(0.0, 0.0, 0.0))
-    ratios = Ratios.of(found, *pair.order[0].tolist())
+    ratios = Ratios.of(whole_ratios, *pair.order[0].tolist())
     return _result(pair, test, resampled(ratios, pair.scorer, test, favoured=pair.favours(test)))
 
 
@@ -373,7 +373,7 @@ def _complement(event: Mass) -> Mass:
 
 def fractions(scorer: Scorer, test: Test, unit: Unit) -> Fractions:
     """The systems' whole numerators and denominators, or an error that says what to use if there is no exact test."""
-    metric, counts, found = scorer.metric, scorer.counts, scorer.fractions
+    metric, counts, whole_ratios = scorer.metric, scorer.counts, scorer.fractions
     none, instead = f"there is no {_named(test)} for {metric.name}", f"use {test.drawn.function}"
     if not isinstance(metric.function, Ratio):
         raise InputError(
@@ -396,21 +396,23 @@ def fractions(scorer: Scorer, test: Test, unit: Unit) -> Fractions:
                 f"{none} unless {names[0]} <= {names[1]}, and {unit} number {place + 1} of system "
                 f"{scorer.names[system]} has {values[0]:g} and {values[1]:g}; {instead}"
             )
-    if found is None:
+    if whole_ratios is None:
         raise NoStepError(
             f"{none} with these values, which are not multiples of a step 10⁻ᵏ or 2⁻ᵏ that is large enough for exact "
             f"sums of {counts.shape[1]} of them; {instead}, or round the values"
         )
-    if found.over_nothing_occurs and (test.draw == "resample" or not found.denominators.min(axis=0).any()):
+    if whole_ratios.over_nothing_occurs and (
+        test.draw == "resample" or not whole_ratios.denominators.min(axis=0).any()
+    ):
         raise InputError(f"{none} if a {unit} has a numerator above 0 and the denominator 0; {instead}")
     kinds = scorer.product.index[1]
-    other = np.flatnonzero(kinds != kinds[0])
-    if test.draw == "resample" and len(other):
+    differing = np.flatnonzero(kinds != kinds[0])
+    if test.draw == "resample" and len(differing):
         raise InputError(
-            f"{none} if the systems have different denominators, as {scorer.names[0]} and {scorer.names[other[0]]} "
+            f"{none} if the systems have different denominators, as {scorer.names[0]} and {scorer.names[differing[0]]} "
             f"have; {instead}"
         )
-    return found
+    return whole_ratios
 
 
 @dataclass(frozen=True)
@@ -422,11 +424,11 @@ class Ratios:
     delta: Fraction  # the gain of the better system
 
     @classmethod
-    def of(cls, found: Fractions, better: int, other: int) -> Ratios:
+    def of(cls, fractions: Fractions, better: int, other: int) -> Ratios:
         """The ratios of two of many systems."""
         order = [better, other]
-        above, below = (part[order].astype(np.int64) for part in (found.numerators, found.denominators))
-        return cls(above, below, Fraction(*found.gain(better, other)))
+        above, below = (part[order].astype(np.int64) for part in (fractions.numerators, fractions.denominators))
+        return cls(above, below, Fraction(*fractions.gain(better, other)))
 
     def swapped(self) -> tuple[Swaps, Event, tuple[float, float, float, Floats, Floats]]:
         """Distribution of the better system's totals after random swaps, and the event that its gain is at least δ.
@@ -445,21 +447,23 @@ class Ratios:
         delta, over = self.delta.numerator, self.delta.denominator
 
         def border(rows: Floats) -> Floats:
-            own = least[1] + units[1] * rows
-            return np.asarray((own / below * (float(self.delta) * (below - own) + above) - least[0]) / units[0])
+            denominator = least[1] + units[1] * rows
+            return np.asarray(
+                (denominator / below * (float(self.delta) * (below - denominator) + above) - least[0]) / units[0]
+            )
 
         def starts(row: int) -> tuple[int, int | None] | None:
-            # m/own − (above − m)/other >= δ, solved for m; a ratio with denominator 0 is 0.
-            own = least[1] + units[1] * row
-            other = below - own
-            if own and other:
-                top, bottom = (delta * other + over * above) * own, over * below
-            elif own or other:
-                top, bottom = delta * (own or other) + over * (0 if own else above), over
+            # m / denominator − (above − m) / denominator_of_other >= δ, solved for m; a ratio with denominator 0 is 0.
+            denominator = least[1] + units[1] * row
+            denominator_of_other = below - denominator
+            if denominator and denominator_of_other:
+                top, bottom = (delta * denominator_of_other + over * above) * denominator, over * below
+            elif denominator or denominator_of_other:
+                top, bottom = delta * (denominator or denominator_of_other) + over * (0 if denominator else above), over
             else:
                 return None
-            short, rest = divmod(least[0] * bottom - top, bottom * units[0])
-            return -short, None if rest else -short
+            short, remainder = divmod(least[0] * bottom - top, bottom * units[0])
+            return -short, None if remainder else -short
 
         # Rounding errors are a few 2⁻⁵³ of these two, which intermediate values exceed only if the border does.
         off = 1 + 2.0**-46 * (abs(above) + abs(least[0])) / units[0]
@@ -498,8 +502,8 @@ class Ratios:
             drawn = n * least[1] + units[1] * row
             if not below and not drawn:
                 return None
-            before, rest = divmod(twice * drawn - n * least[0] * total, units[0] * total)
-            tie = None if rest else before
+            before, remainder = divmod(twice * drawn - n * least[0] * total, units[0] * total)
+            tie = None if remainder else before
             return before if ties and tie is not None else before + 1, tie
 
         return distribution, Event(border, 1 + 2.0**-46 * n * abs(least[0]) / units[0], starts), max(beyond), share
@@ -537,12 +541,12 @@ def _named(test: Test) -> str:
     return test.function.replace("_", " ")
 
 
-def _result(pair: Pair, test: Test, found: Mass, p: float | None = None) -> ExactResult:
-    p = math.exp(found.log) if p is None else p
+def _result(pair: Pair, test: Test, probability: Mass, p: float | None = None) -> ExactResult:
+    p = math.exp(probability.log) if p is None else p
     return ExactResult(
         **pair.described(test),
         pvalue=p,
-        log10_pvalue=math.log10(p) if p > sys.float_info.min else found.log / math.log(10),
-        p_equal=found.tied,
-        error_bound=found.error,
+        log10_pvalue=math.log10(p) if p > sys.float_info.min else probability.log / math.log(10),
+        p_equal=probability.tied,
+        error_bound=probability.error,
     )

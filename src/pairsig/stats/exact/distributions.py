@@ -256,17 +256,19 @@ def mass(distribution: Distribution, event: Event) -> Mass:
     if isinstance(distribution, Swaps) and distribution.steps.tolist() == [[1, 0]] and distribution.times[0] <= _FEW:
         return _binomial(int(distribution.times[0]), event)
     theta, point = aim(distribution, event)
-    found = _mass(distribution, event, theta, point)
+    probability = _mass(distribution, event, theta, point)
     # A border that bends much within the window spoils a tilt: some few large units, very different denominators.
-    if found.error >= 1e-9 and isinstance(distribution, Swaps) and distribution.times.sum() <= _FEW:
+    if probability.error >= 1e-9 and isinstance(distribution, Swaps) and distribution.times.sum() <= _FEW:
         size = 1 + np.subtract(*distribution.support[::-1])
         if float(size.prod(dtype=np.float64)) * float(distribution.times.sum()) <= MOST and size.prod() <= LARGEST:
             return _programme(distribution, event)
-    if found.error >= 1e-9:
-        found = min(found, _mass(distribution, event, np.zeros(2), point), key=lambda one: one.error)
-    if found.error >= 1e-3:
+    if probability.error >= 1e-9:
+        probability = min(
+            probability, _mass(distribution, event, np.zeros(2), point), key=lambda candidate: candidate.error
+        )
+    if probability.error >= 1e-3:
         raise TooLargeError
-    return found
+    return probability
 
 
 def _binomial(n: int, event: Event) -> Mass:
@@ -279,7 +281,9 @@ def _binomial(n: int, event: Event) -> Mass:
         total += ways
         ways = ways * (n - made) // (made + 1)
     p = total / 2**n
-    log = math.log(p) if p > _NORMAL else math.log(total) - n * math.log(2) if total else -math.inf
+    log = -math.inf
+    if total:
+        log = math.log(p) if p > _NORMAL else math.log(total) - n * math.log(2)
     tied = math.comb(n, tie) / 2**n if tie is not None and 0 <= tie <= n else 0.0
     return Mass(log, 4 * _EPSILON * (1 + abs(log) if total else 1), tied)
 
@@ -300,9 +304,11 @@ def _enumerated(distribution: Distribution, event: Event) -> Mass:
         inside = column > border
         near = np.flatnonzero(np.abs(column - border) <= event.off + 2.0**-40 * np.abs(border))
         rows, place = np.unique(row[near], return_inverse=True)
-        found = [starts(own) or (beyond, None) for own in rows.tolist()]
-        inside[near] = column[near] >= np.array([min(first, beyond) for first, _ in found], dtype=np.int64)[place]
-        ties = column[near] == np.array([beyond if tie is None else tie for _, tie in found], dtype=np.int64)[place]
+        first_and_tie = [starts(r) or (beyond, None) for r in rows.tolist()]
+        first = np.array([min(first, beyond) for first, _ in first_and_tie], dtype=np.int64)[place]
+        tie = np.array([beyond if tie is None else tie for _, tie in first_and_tie], dtype=np.int64)[place]
+        inside[near] = column[near] >= first
+        ties = column[near] == tie
         total += float(p[inside].sum())
         tied += float(p[near][ties].sum())
     return Mass(math.log(total), 4 * _EPSILON * (len(distribution.steps) + 16), tied)
@@ -419,10 +425,10 @@ class _Window:
         by_class = np.fft.rfft(histogram, axis=1)
         del histogram
         # No row frequency can undo what the classes have lost already.
-        kept = np.flatnonzero(distribution.decay(np.abs(by_class).sum(axis=0), total) < _LOG_NEGLIGIBLE)
-        work = _TRANSFORM * len(kept) * n_rows
+        frequencies = np.flatnonzero(distribution.decay(np.abs(by_class).sum(axis=0), total) < _LOG_NEGLIGIBLE)
+        work = _TRANSFORM * len(frequencies) * n_rows
         at_once = max(1, _CHUNK // n_rows)
-        for k in np.split(kept, range(at_once, len(kept), at_once)):
+        for k in np.split(frequencies, range(at_once, len(frequencies), at_once)):
             transform = np.zeros((len(k), n_rows), dtype=np.complex128)
             np.add.at(transform.T, classes % n_rows, by_class[:, k])
             at = np.argwhere(distribution.decay(np.fft.fft(transform, axis=1), total) < _LOG_NEGLIGIBLE)
@@ -527,11 +533,11 @@ def _mass(distribution: Distribution, event: Event, theta: Floats, point: Floats
     total, total_tied, square, spread = (np.float64(0.0) for _ in range(4))
     for k, phi, phi_error in window.spectra():
         spectrum[k] = phi[:, 0]
-        both = np.where((k == 0) | (2 * k == n_columns), 1.0, 2.0)[:, None]  # −k is the conjugate of k
-        square += (both * np.abs(phi) ** 2).sum()
-        spread += (both * (np.abs(phi) * phi_error) ** 2).sum()
+        multiplicity = np.where((k == 0) | (2 * k == n_columns), 1.0, 2.0)[:, None]  # −k is the conjugate of k
+        square += (multiplicity * np.abs(phi) ** 2).sum()
+        spread += (multiplicity * (np.abs(phi) * phi_error) ** 2).sum()
         # Row by row now, still by frequency in the columns.
-        by_row = (both * np.fft.fft(phi, axis=1))[:, rows]
+        by_row = (multiplicity * np.fft.fft(phi, axis=1))[:, rows]
         with np.errstate(divide="ignore", invalid="ignore"):
             # Σ over the half-line of exp(−(θ + iω)u), u from its first column; exp(−iω·n_columns) is 1.
             series = waves(k, first) - np.exp(-theta[0] * left)
@@ -571,10 +577,10 @@ def _inside(window: _Window, event: Event) -> tuple[Integers, Integers, Integers
     """Rows of the window with some of the event; its first column in each, and the column that ties (or < 0)."""
     low_column, low_row = (int(low) for low in window.low)
     last_row = min(low_row + int(window.size[1]) - 1, int(window.distribution.support[1][1]))
-    found = [(row - low_row, event.starts(row)) for row in range(low_row, last_row + 1)]
+    starts = [(row - low_row, event.starts(row)) for row in range(low_row, last_row + 1)]
     inside = [
         (row, max(0, at[0] - low_column), -1 if at[1] is None else at[1] - low_column)
-        for row, at in found
+        for row, at in starts
         if at and at[0] - low_column <= window.size[0]
     ]
     rows, first, tie = np.array(inside, dtype=np.int64).reshape(-1, 3).T

@@ -76,25 +76,25 @@ def pvalues(
     if progress is not None:
         progress(int((~different).sum()))
     try:
-        found = exact.fractions(scorer, test, unit)
+        fractions = exact.fractions(scorer, test, unit)
     except exact.NoStepError:
         if not exact.is_bounded(scorer, test):
             raise
         p[different] = _bounded(scorer, chosen, test, workers, progress)
         return p
     if test.draw == "resample":
-        own, lengths = np.zeros(len(chosen)), found.denominators[0].astype(np.int64)
+        p_different, lengths = np.zeros(len(chosen)), fractions.denominators[0].astype(np.int64)
         for sign, _ in test.borders():
-            own += bootstrap(
-                found.numerators, lengths, chosen, below=sign < 0, ties=not test.strict, threads=workers,
+            p_different += bootstrap(
+                fractions.numerators, lengths, chosen, below=sign < 0, ties=not test.strict, threads=workers,
                 done=progress if sign == test.borders()[0][0] else None,
             )  # fmt: skip
-        own *= test.sides
+        p_different *= test.sides
     else:
-        own = _permuted(found, scorer.product.index[1], chosen, workers, progress) * len(test.borders())
-    for row in np.flatnonzero(np.isnan(own)):
-        own[row] = _two_systems(found, scorer, chosen[row], test)
-    p[different] = np.minimum(own, 1.0)
+        p_different = _permuted(fractions, scorer.product.index[1], chosen, workers, progress) * len(test.borders())
+    for row in np.flatnonzero(np.isnan(p_different)):
+        p_different[row] = _two_systems(fractions, scorer, chosen[row], test)
+    p[different] = np.minimum(p_different, 1.0)
     return p
 
 
@@ -105,11 +105,11 @@ def n_bytes(scorer: Scorer, threads: int) -> int:
     return 64 * 2**20 * threads
 
 
-def _two_systems(found: Fractions, scorer: Scorer, pair: NDArray[np.intp], test: Test) -> float:
+def _two_systems(fractions: Fractions, scorer: Scorer, pair: NDArray[np.intp], test: Test) -> float:
     """The p-value of one pair from its distribution, as in the two-system test; NaN if that is out of reach."""
     try:
         if test.draw == "resample":
-            return math.exp(exact.resampled(exact.Ratios.of(found, *pair.tolist()), scorer, test).log)
+            return math.exp(exact.resampled(exact.Ratios.of(fractions, *pair.tolist()), scorer, test).log)
         result = exact.permuted(Pair(scorer.metric, scorer.counts[pair], None), test)
     except exact.TooManyValuesError:
         return math.nan
@@ -132,7 +132,7 @@ def _bounded(
 
 
 def _permuted(
-    found: Fractions,
+    fractions: Fractions,
     kinds: NDArray[np.intp],
     pairs: NDArray[np.intp],
     threads: int,
@@ -140,20 +140,23 @@ def _permuted(
 ) -> Floats:
     """One-sided p-values under swaps; NaN where the saddle point does not suit. Equal `kinds`: equal denominators."""
     same = kinds[pairs[:, 0]] == kinds[pairs[:, 1]]
-    p = np.empty(len(pairs))
-    p[same] = permutation(found.numerators, pairs[same], threads=threads, done=done)
+    p = np.full(len(pairs), np.nan)
+    p[same] = permutation(fractions.numerators, pairs[same], threads=threads, done=done)
 
     def plane(row: int) -> None:
-        distribution, event, line = exact.Ratios.of(found, *pairs[row].tolist()).swapped()
+        distribution, event, line = exact.Ratios.of(fractions, *pairs[row].tolist()).swapped()
         tilt = plane_aim(distribution.steps, distribution.times, *line)
         where = distribution.steps, distribution.times, *tilt
         bottom, top = plane_rows(*where)
         highest = int(distribution.support[1][0])
         suits = installed("numba") and top - bottom < _MOST_ROWS and not is_enumerable(distribution)
-        at = (event.starts(v) for v in range(bottom, top + 1)) if suits else ()
-        starts = np.array([highest + 1 if own is None else min(own[0], highest + 1) for own in at], dtype=np.int64)
-        tail = plane_tail(*where, bottom, starts) if len(starts) else np.nan
-        p[row] = tail
+        if suits:
+            # k(v), where the event begins in row v; above every U where it has no place.
+            starts = np.full(top - bottom + 1, highest + 1)
+            for v in range(bottom, top + 1):
+                start, _ = event.starts(v) or (highest + 1, None)
+                starts[v - bottom] = min(start, highest + 1)
+            p[row] = plane_tail(*where, bottom, starts)
         if done is not None:
             done(1)
 
@@ -244,9 +247,9 @@ def _pass_fail(numerators: Integers) -> bool:
 
 def _discordant(numerators: Integers, pairs: NDArray[np.intp]) -> tuple[Integers, Integers]:
     """Numbers of items that only the better system of each pair solves, and that only the other one solves."""
-    both, (a, b) = together(numerators), pairs.T
-    each = np.diagonal(both)
-    return each[a] - both[a, b], each[b] - both[a, b]
+    passed_by_both, (a, b) = together(numerators), pairs.T
+    each = np.diagonal(passed_by_both)
+    return each[a] - passed_by_both[a, b], each[b] - passed_by_both[a, b]
 
 
 @compiled

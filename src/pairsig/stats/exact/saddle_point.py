@@ -56,28 +56,33 @@ def distinct(values):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _points(log_p, tilt, log_further, further):  # type: ignore[no-untyped-def]
-    """Number of points on the path.
+def _log_estimate(log_front, tilt, variance):  # type: ignore[no-untyped-def]
+    """About the log of the tail: of e^{K(s) − sk} / (1 + s·√(2πσ²)), where `log_front` is K(s) − sk."""
+    return log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance))
+
+
+@compiled
+def _least_points(log_p, tilt, log_further, further):  # type: ignore[no-untyped-def]
+    """Points on the path from which on the aliases are negligible, if the tail is not below e^`log_p`.
 
     The aliases from below weigh e^{−sm} at most each, those from above e^{K(s + b) − (s + b)k − bm} by Chernoff, for a
     further tilt b; `log_further` is K(s + b) − (s + b)k.
     """
     below = (_NEGLIGIBLE - log_p) / tilt
     above = (_NEGLIGIBLE + log_further - log_p) / further
-    return int(max(below, above, 1.0)) + 2
+    return max(below, above)
 
 
 @compiled
-def _summand(log_size, phase, tilt, angle):  # type: ignore[no-untyped-def]
-    """The real part of M(z) e^{−zk} / (1 − e^{−z}), z = tilt + i·angle, from log|M| and the phase of M e^{−zk}."""
-    decay = math.exp(-tilt)
-    real, imaginary = 1.0 - decay * math.cos(angle), decay * math.sin(angle)
+def _summand(log_size, phase, real, imaginary):  # type: ignore[no-untyped-def]
+    """The real part of M(z) e^{−zk} / (1 − e^{−z}), from log|M|, the phase of M e^{−zk}, and 1 − e^{−z} in parts."""
     term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
     return term / (real * real + imaginary * imaginary)
 
 
 @compiled
 def _swap_log_mgf(steps, times, tilt):  # type: ignore[no-untyped-def]
+    """K(s) = Σ log((1 + e^{s·step}) / 2)."""
     log = 0.0
     for i in range(len(steps)):
         x = tilt * steps[i]
@@ -87,12 +92,34 @@ def _swap_log_mgf(steps, times, tilt):  # type: ignore[no-untyped-def]
 
 @compiled
 def _swap_moments(steps, times, tilt):  # type: ignore[no-untyped-def]
+    """Mean and variance of the tilted sum, K'(s) and K''(s): each step is made with p = 1 / (1 + e^{−s·step})."""
     mean = variance = 0.0
     for i in range(len(steps)):
         p = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
         mean += times[i] * steps[i] * p
         variance += times[i] * steps[i] * float(steps[i]) * p * (1.0 - p)
     return mean, variance
+
+
+@compiled
+def _swap_tilt(steps, times, k, highest):  # type: ignore[no-untyped-def]
+    """The tilt for P(Σ of the steps >= k): at the saddle point, or a little beyond."""
+    mean, variance = _swap_moments(steps, times, 0.0)
+    least = _LEAST_TILT / math.sqrt(variance)
+    target = min(float(k), highest - 0.5)
+    if target <= mean:
+        return least
+    # K'(s) = k, by doubling and bisection.
+    low, high = 0.0, 1.0 / math.sqrt(variance)
+    while _swap_moments(steps, times, high)[0] < target:
+        low, high = high, 2 * high
+    for _ in range(20):
+        middle = (low + high) / 2
+        if _swap_moments(steps, times, middle)[0] < target:
+            low = middle
+        else:
+            high = middle
+    return max(high, least)
 
 
 @compiled
@@ -108,37 +135,29 @@ def swap_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def
         return 1.0
     if k > highest:
         return 0.0
-    mean, variance = _swap_moments(steps, times, 0.0)
-    target = min(float(k), highest - 0.5)
-    low, high = 0.0, 1.0 / math.sqrt(variance)
-    if target > mean:
-        while _swap_moments(steps, times, high)[0] < target:
-            low, high = high, 2 * high
-        for _ in range(20):
-            middle = (low + high) / 2
-            if _swap_moments(steps, times, middle)[0] < target:
-                low = middle
-            else:
-                high = middle
-    tilt = max(high if target > mean else 0.0, _LEAST_TILT / math.sqrt(variance))
+    # The tilt s, and e^{K(s) − sk}, which stands before the sum.
+    tilt = _swap_tilt(steps, times, k, highest)
     variance = _swap_moments(steps, times, tilt)[1]
     log_front = _swap_log_mgf(steps, times, tilt) - tilt * k
-    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
+    # The number of points m.
+    log_p = _log_estimate(log_front, tilt, variance) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
-    m = _points(log_p, tilt, _swap_log_mgf(steps, times, tilt + further) - (tilt + further) * k, further)
+    log_further = _swap_log_mgf(steps, times, tilt + further) - (tilt + further) * k
+    m = int(max(_least_points(log_p, tilt, log_further, further), 1.0)) + 2
     turn = 2 * math.pi / m
-    total = 0.0
-    work = 0
+    decay = math.exp(-tilt)
     p = np.empty(len(steps))
     for i in range(len(steps)):
         p[i] = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
+    total = 0.0
+    n_angles = 0
     for j in range(m // 2 + 1):
-        # Σ p(1 − p)(1 − cos α) / 2 is a lower bound of −log|φ|: a step's |φ|² is 1 − 2p(1 − p)(1 − cos α).
-        if work > most:
+        if n_angles > most:
             return math.nan
+        # log|φ| and the phase of φ, the product of the steps' 1 − p + p e^{iα}: |φ|² is 1 − 2p(1 − p)(1 − cos α).
         log_size = phase = 0.0
         for i in range(len(steps)):
-            work += 1
+            n_angles += 1
             half = 0.5 * turn * ((j * steps[i]) % m)
             sine, cosine = math.sin(half), math.cos(half)
             factor = 1.0 - 4.0 * p[i] * (1.0 - p[i]) * sine * sine
@@ -151,8 +170,10 @@ def swap_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def
             phase += times[i] * (half + math.atan2((2.0 * p[i] - 1.0) * sine, cosine))
         if log_size < -_NEGLIGIBLE - 9.0:
             continue
+        # The summand at z = s + 2πij/m, which stands for that of m − j, too.
         phase -= turn * ((j * k) % m)
-        term = _summand(log_size, phase, tilt, turn * j)
+        angle = turn * j
+        term = _summand(log_size, phase, 1.0 - decay * math.cos(angle), decay * math.sin(angle))
         total += term if j == 0 or 2 * j == m else 2.0 * term
     return min(1.0, math.exp(log_front) * total / m)
 
@@ -188,6 +209,7 @@ def _draw_tilt(steps, shares, n, k):  # type: ignore[no-untyped-def]
     least = _LEAST_TILT / math.sqrt(variance)
     if target <= mean:
         return least
+    # K'(s) = k, by doubling and bisection.
     low, high = 0.0, 0.5 * least
     while _draw_log_mgf(steps, shares, n, high)[1] < target:
         low, high = high, 2 * high
@@ -213,20 +235,25 @@ def draw_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def
         return 0.0
     values = steps.astype(np.float64)
     shares = times / n
+    # The tilt s, and e^{K(s) − sk}, which stands before the sum.
     tilt = _draw_tilt(values, shares, n, k)
     log_mgf, _, variance = _draw_log_mgf(values, shares, n, tilt)
     log_front = log_mgf - tilt * k
-    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
+    # The number of points m.
+    log_p = _log_estimate(log_front, tilt, variance) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
-    m = _points(log_p, tilt, _draw_log_mgf(values, shares, n, tilt + further)[0] - (tilt + further) * k, further)
+    log_further = _draw_log_mgf(values, shares, n, tilt + further)[0] - (tilt + further) * k
+    m = int(max(_least_points(log_p, tilt, log_further, further), 1.0)) + 2
     if m // 2 * len(steps) > most:
         return math.nan
-    p = shares * np.exp(tilt * values - log_mgf / n)
     turn = 2 * math.pi / m
+    decay = math.exp(-tilt)
+    p = shares * np.exp(tilt * values - log_mgf / n)
     enough = 1.0 - math.exp(-2.0 * (_NEGLIGIBLE + 9.0) / n)
     total = 0.0
     for j in range(m // 2 + 1):
-        real, imaginary = 0.0, 0.0  # φ − 1: its logarithm keeps relative accuracy where φ is near 1
+        # φ − 1 of one tilted draw: its logarithm keeps relative accuracy where φ is near 1.
+        real, imaginary = 0.0, 0.0
         for i in range(len(steps)):
             angle = turn * ((j * steps[i]) % m)
             sine = math.sin(0.5 * angle)
@@ -235,9 +262,11 @@ def draw_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def
         loss = -(real * (2.0 + real) + imaginary * imaginary)  # 1 − |φ|²
         if loss > enough:
             continue
+        # φⁿ, and the summand at z = s + 2πij/m, which stands for that of m − j, too.
         log_size = 0.5 * n * math.log1p(-loss)
         phase = n * math.atan2(imaginary, 1.0 + real) - turn * ((j * k) % m)
-        term = _summand(log_size, phase, tilt, turn * j)
+        angle = turn * j
+        term = _summand(log_size, phase, 1.0 - decay * math.cos(angle), decay * math.sin(angle))
         total += term if j == 0 or 2 * j == m else 2.0 * term
     return min(1.0, math.exp(log_front) * total / m)
 
@@ -282,42 +311,32 @@ def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS)
         return 0.0
     if n * steps.min() >= k:
         return 1.0
+    # The tilt s, e^{K(s) − sk}, and the probabilities p of the tilted draw.
     shares = times / n
     tilt = _draw_tilt(steps, shares, n, k)
     log_mgf, _, variance = _draw_log_mgf(steps, shares, n, tilt)
     log_front = log_mgf - tilt * k
-    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
-    further = math.sqrt(2 * _NEGLIGIBLE / variance)
-    below = (_NEGLIGIBLE - log_p) / tilt
-    above = (_NEGLIGIBLE + _draw_log_mgf(steps, shares, n, tilt + further)[0] - (tilt + further) * k - log_p) / further
-    turns = 2 * (int(max(below, above) / fine) // 2) + 3  # odd: then r and −r are each other's mirror image
     p = shares * np.exp(tilt * steps - log_mgf / n)
-
-    # By length (they come in ascending order): p e^{i·difference·θ} summed, for each θ = 2πr/turns.
-    length, _ = distinct(lengths)
-    n_lengths = len(length)
-    of = np.searchsorted(length, lengths)
+    # The number of points, fine · turns; with odd turns, r and −r are each other's mirror image.
+    log_p = _log_estimate(log_front, tilt, variance) - 3.0
+    further = math.sqrt(2 * _NEGLIGIBLE / variance)
+    log_further = _draw_log_mgf(steps, shares, n, tilt + further)[0] - (tilt + further) * k
+    turns = 2 * (int(_least_points(log_p, tilt, log_further, further) / fine) // 2) + 3
     # Beyond this |φ| is below e^{−45/n}, and φⁿ negligible.
     enough = math.exp(-(_NEGLIGIBLE + 9.0) / n)
 
-    each = n_lengths + length[-1] - length[0]  # products of waves for one frequency of L*
-    work = 0
+    length, _ = distinct(lengths)
+    place = np.searchsorted(length, lengths)
+    n_products_each = len(length) + length[-1] - length[0]  # for one frequency of L*
+    n_products = 0
     active = _active_lengths(differences, lengths, p, enough)
     n_cells = len(active)
     inverse = _inverse(slope, fine) if fine > 1 else 0
-    sums_real, sums_imaginary = np.empty(n_lengths), np.empty(n_lengths)
-    result = 0.0
+    sums_real, sums_imaginary = np.empty(len(length)), np.empty(len(length))
+    decay = math.exp(-tilt)
+    total = 0.0
     for r in range(turns // 2 + 1):
-        sums_real[:] = 0.0
-        sums_imaginary[:] = 0.0
-        for i in range(len(lengths)):
-            angle = 2 * math.pi * ((r * differences[i]) % turns) / turns
-            sums_real[of[i]] += p[i] * math.cos(angle)
-            sums_imaginary[of[i]] += p[i] * math.sin(angle)
-        bound = 0.0
-        for i in range(n_lengths):
-            bound += math.sqrt(sums_real[i] ** 2 + sums_imaginary[i] ** 2)
-        if bound < enough:
+        if _sums_by_length(differences, place, p, r, turns, sums_real, sums_imaginary) < enough:
             continue
         part = slope * r / turns
         # Cells of frequencies of L*, from −π to π, whose φ may count; x + part is the frequency in units of 2π/fine.
@@ -327,40 +346,58 @@ def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS)
             lower = fine * (cell / n_cells - 0.5)
             upper = fine * ((cell + 1) / n_cells - 0.5)
             for x in range(math.ceil(lower - part), math.ceil(upper - part)):
-                work += each
-                if work > most:
+                n_products += n_products_each
+                if n_products > most:
                     return math.nan
-                turned = -(x + part) / fine
-                real = imaginary = 0.0
-                step_real, step_imaginary = math.cos(2 * math.pi * turned), math.sin(2 * math.pi * turned)
-                angle = 2 * math.pi * turned * length[0]
-                wave_real, wave_imaginary = math.cos(angle), math.sin(angle)
-                before = length[0]
-                for i in range(n_lengths):
-                    while before < length[i]:
-                        wave_real, wave_imaginary = (
-                            wave_real * step_real - wave_imaginary * step_imaginary,
-                            wave_real * step_imaginary + wave_imaginary * step_real,
-                        )
-                        before += 1
-                    real += sums_real[i] * wave_real - sums_imaginary[i] * wave_imaginary
-                    imaginary += sums_real[i] * wave_imaginary + sums_imaginary[i] * wave_real
+                real, imaginary = _wave_over_lengths(sums_real, sums_imaginary, length, -(x + part) / fine)
                 size = math.sqrt(real * real + imaginary * imaginary)
                 if size < enough:
                     continue
                 # θ = 2πj / (fine·turns) with x = slope·q modulo fine, whole turns taken off.
                 q = (x % fine) * inverse % fine if fine > 1 else 0
                 theta = 2 * math.pi * ((q + r / turns) / fine)
-                phase = n * math.atan2(imaginary, real) - k * theta
-                log_size = n * math.log(size)
-                decay = math.exp(-tilt)
+                # The summand at z = s + iθ, with 1 − e^{−s} cos θ without cancellation; −r stands for as much.
                 half = math.sin(0.5 * theta)
-                real = -math.expm1(-tilt) + 2.0 * decay * half * half  # 1 − e^{−s} cos θ, without cancellation
-                imaginary = decay * math.sin(theta)
-                term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
-                term /= real * real + imaginary * imaginary
-                result += term if r == 0 else 2.0 * term
-    return min(1.0, math.exp(log_front) * result / turns / fine)
+                phase = n * math.atan2(imaginary, real) - k * theta
+                difference = -math.expm1(-tilt) + 2.0 * decay * half * half
+                term = _summand(n * math.log(size), phase, difference, decay * math.sin(theta))
+                total += term if r == 0 else 2.0 * term
+    return min(1.0, math.exp(log_front) * total / turns / fine)
+
+
+@compiled
+def _sums_by_length(differences, place, p, r, turns, sums_real, sums_imaginary):  # type: ignore[no-untyped-def]
+    """Fill in Σ p e^{i·difference·θ} over the draws of each length, θ = 2πr/turns; return Σ of their sizes, >= |φ|."""
+    sums_real[:] = 0.0
+    sums_imaginary[:] = 0.0
+    for i in range(len(place)):
+        angle = 2 * math.pi * ((r * differences[i]) % turns) / turns
+        sums_real[place[i]] += p[i] * math.cos(angle)
+        sums_imaginary[place[i]] += p[i] * math.sin(angle)
+    bound = 0.0
+    for i in range(len(sums_real)):
+        bound += math.sqrt(sums_real[i] ** 2 + sums_imaginary[i] ** 2)
+    return bound
+
+
+@compiled
+def _wave_over_lengths(sums_real, sums_imaginary, length, turned):  # type: ignore[no-untyped-def]
+    """φ = Σ over lengths of their sum · e^{2πi·length·turned}: one product for each step from a length to the next."""
+    real = imaginary = 0.0
+    step_real, step_imaginary = math.cos(2 * math.pi * turned), math.sin(2 * math.pi * turned)
+    angle = 2 * math.pi * turned * length[0]
+    wave_real, wave_imaginary = math.cos(angle), math.sin(angle)
+    reached = length[0]
+    for i in range(len(length)):
+        while reached < length[i]:
+            wave_real, wave_imaginary = (
+                wave_real * step_real - wave_imaginary * step_imaginary,
+                wave_real * step_imaginary + wave_imaginary * step_real,
+            )
+            reached += 1
+        real += sums_real[i] * wave_real - sums_imaginary[i] * wave_imaginary
+        imaginary += sums_real[i] * wave_imaginary + sums_imaginary[i] * wave_real
+    return real, imaginary
 
 
 @compiled
@@ -370,17 +407,18 @@ def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped
     There |φ| is at most Σ over the differences d of |Σ over units with d of p e^{i·length·θ}|, which changes no faster
     than the mean distance of the lengths from their mean. First a quick look with the commonest difference alone.
     """
-    low, high = differences.min(), differences.max()
-    weight = np.zeros(high - low + 1)
+    lowest, highest = differences.min(), differences.max()
+    weight = np.zeros(highest - lowest + 1)
     mean = 0.0
     for i in range(len(p)):
-        weight[differences[i] - low] += p[i]
+        weight[differences[i] - lowest] += p[i]
         mean += p[i] * lengths[i]
-    commonest = np.argmax(weight) + low
-    rest = 1.0 - weight.max()
+    commonest = np.argmax(weight) + lowest
+    weight_of_others = 1.0 - weight.max()
     speed = 0.0
     for i in range(len(p)):
         speed += p[i] * abs(lengths[i] - mean)
+    # Cells so small that the bound changes little from the middle to the border.
     n_cells = 1
     while n_cells < 64 * speed or n_cells < 4 * lengths[-1]:
         n_cells *= 2
@@ -390,18 +428,20 @@ def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped
     active = np.zeros(n_cells, dtype=np.bool_)
     for cell in range(n_cells // 2):
         theta = 2 * math.pi * ((cell + 0.5) / n_cells - 0.5)
-        one_real = one_imaginary = 0.0
+        # The commonest difference alone.
+        common_real = common_imaginary = 0.0
         for i in range(len(p)):
             if differences[i] == commonest:
-                one_real += p[i] * math.cos(theta * lengths[i])
-                one_imaginary += p[i] * math.sin(theta * lengths[i])
-        if math.sqrt(one_real**2 + one_imaginary**2) + rest + margin < enough:
+                common_real += p[i] * math.cos(theta * lengths[i])
+                common_imaginary += p[i] * math.sin(theta * lengths[i])
+        if math.sqrt(common_real**2 + common_imaginary**2) + weight_of_others + margin < enough:
             continue
+        # All differences d: Σ over d of |Σ p e^{i·length·θ}|.
         real[:] = 0.0
         imaginary[:] = 0.0
         for i in range(len(p)):
-            real[differences[i] - low] += p[i] * math.cos(theta * lengths[i])
-            imaginary[differences[i] - low] += p[i] * math.sin(theta * lengths[i])
+            real[differences[i] - lowest] += p[i] * math.cos(theta * lengths[i])
+            imaginary[differences[i] - lowest] += p[i] * math.sin(theta * lengths[i])
         bound = 0.0
         for i in range(len(weight)):
             bound += math.sqrt(real[i] ** 2 + imaginary[i] ** 2)
@@ -416,24 +456,24 @@ def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped
 @compiled
 def _plane_moments(steps, times, s, t):  # type: ignore[no-untyped-def]
     """Means, variances and covariance of (U, V), every step made with probability 1 / (1 + e^{−(s·u + t·v)})."""
-    mean_u = mean_v = square_u = square_v = both = 0.0
+    mean_u = mean_v = variance_u = variance_v = covariance = 0.0
     for i in range(len(times)):
         u, v = float(steps[i, 0]), float(steps[i, 1])
         p = 0.5 + 0.5 * math.tanh((s * u + t * v) / 2)
         weight = times[i] * p * (1.0 - p)
         mean_u += times[i] * p * u
         mean_v += times[i] * p * v
-        square_u += weight * u * u
-        square_v += weight * v * v
-        both += weight * u * v
-    return mean_u, mean_v, square_u, square_v, both
+        variance_u += weight * u * u
+        variance_v += weight * v * v
+        covariance += weight * u * v
+    return mean_u, mean_v, variance_u, variance_v, covariance
 
 
 @compiled
 def _border(row, below, above, delta, least, units):  # type: ignore[no-untyped-def]
     """Where the event begins in a row, as a real number; see `exact.Ratios.swapped`."""
-    own = least[1] + units[1] * row
-    return (own / below * (delta * (below - own) + above) - least[0]) / units[0]
+    denominator = least[1] + units[1] * row
+    return (denominator / below * (delta * (below - denominator) + above) - least[0]) / units[0]
 
 
 @compiled
@@ -443,18 +483,20 @@ def plane_aim(steps, times, below, above, delta, least, units):  # type: ignore[
     spread = math.sqrt(variance)
     tilt = slope = 0.0
     for _ in range(20):
-        at = _border(row, below, above, delta, least, units)
+        # The border's tangent at the row: U − slope·V >= target.
+        start = _border(row, below, above, delta, least, units)
         slope = 0.5 * (
             _border(row + 1, below, above, delta, least, units) - _border(row - 1, below, above, delta, least, units)
         )
-        target = at - slope * row
+        target = start - slope * row
         highest, largest = -0.5, 0.0
         for i in range(len(times)):
-            value = steps[i, 0] - slope * steps[i, 1]
-            highest += times[i] * max(value, 0.0)
-            largest = max(largest, abs(value))
+            across = steps[i, 0] - slope * steps[i, 1]
+            highest += times[i] * max(across, 0.0)
+            largest = max(largest, abs(across))
         target = min(target, highest)
-        mean_u, mean_v, square_u, square_v, both = _plane_moments(steps, times, 0.0, 0.0)
+        # The tilt along (1, −slope) whose mean lies on the tangent, by doubling and bisection.
+        mean_u, mean_v, _, _, _ = _plane_moments(steps, times, 0.0, 0.0)
         tilt = 0.0
         if mean_u - slope * mean_v < target:
             low, high = 0.0, 1.0 / largest
@@ -471,13 +513,14 @@ def plane_aim(steps, times, below, above, delta, least, units):  # type: ignore[
                 else:
                     high = tilt
             tilt = high
-        before = row
+        # The mean's row, where the next tangent touches.
+        row_before = row
         row = _plane_moments(steps, times, tilt, -slope * tilt)[1]
-        if abs(row - before) <= 0.01 * spread:
+        if abs(row - row_before) <= 0.01 * spread:
             break
-    _, _, square_u, square_v, both = _plane_moments(steps, times, tilt, -slope * tilt)
-    across = square_u - 2 * slope * both + slope * slope * square_v
-    tilt = max(tilt, _LEAST_TILT / math.sqrt(max(across, 1e-300)))
+    _, _, variance_u, variance_v, covariance = _plane_moments(steps, times, tilt, -slope * tilt)
+    variance_across = variance_u - 2 * slope * covariance + slope * slope * variance_v
+    tilt = max(tilt, _LEAST_TILT / math.sqrt(max(variance_across, 1e-300)))
     return tilt, -slope * tilt
 
 
@@ -502,43 +545,33 @@ def plane_rows(steps, times, s, t):  # type: ignore[no-untyped-def]
 
 @compiled
 def plane_tail(steps, times, s, t, bottom, starts, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
-    """Σ over rows v = bottom, bottom + 1, … of P(V = v, U >= starts[v − bottom]).
+    """Σ over rows v = bottom, bottom + 1, … of P(V = v, U >= k(v)), where k(v) is starts[v − bottom].
 
     `starts` above every U stand for rows without the event. NaN if that takes more than `most` products of waves.
+
+    With θ = 2πj/m, ω = 2πq/rows and the tilted φ(θ, ω) = E e^{(s + iθ)U + (t + iω)V − K(s, t)}, it is
+
+        e^{K(s, t)} / (m · rows) · Σ_j 1 / (1 − e^{−(s + iθ)}) · Σ_v e^{−sk(v) − tv} e^{−iθk(v)} Σ_q φ(θ, ω) e^{−iωv}.
     """
     rows = len(starts)
-    mean_u, mean_v, square_u, _, _ = _plane_moments(steps, times, s, t)
-    log_mgf, largest, top_u = 0.0, 0, 0
-    p = np.empty(len(times))
-    for i in range(len(times)):
-        x = s * steps[i, 0] + t * steps[i, 1]
-        log_mgf += times[i] * (max(x, 0.0) + math.log1p(math.exp(-abs(x))) - math.log(2.0))
-        p[i] = 0.5 + 0.5 * math.tanh(x / 2)
-        largest = max(largest, abs(steps[i, 0]))
-        top_u += times[i] * max(steps[i, 0], 0)
-    # Scale by the heaviest row. If the border bends away from the tilt, the caller uses another method.
-    lightest = math.inf
-    nearest = 0
-    first_k = top_u + 1
-    for row in range(rows):
-        if starts[row] > top_u:
-            continue
-        first_k = min(first_k, starts[row])
-        exponent = s * starts[row] + t * (bottom + row)
-        distance = abs(bottom + row - mean_v)
-        if exponent < lightest:
-            lightest = exponent
-        if distance < abs(bottom + nearest - mean_v) or starts[nearest] > top_u:
-            nearest = row
+    mean_u, mean_v, variance_u, _, _ = _plane_moments(steps, times, s, t)
+    log_mgf, p = _plane_tilted(steps, times, s, t)
+    largest, top_u = np.abs(steps[:, 0]).max(), (times * np.maximum(steps[:, 0], 0)).sum()
+    # Weights e^{−sk(v) − tv}, relative to that of the row nearest to the mean.
+    shift, lightest, first_k = _row_exponents(starts, bottom, s, t, mean_v, top_u)
     if lightest == math.inf:
         return 0.0
-    shift = s * starts[nearest] + t * (bottom + nearest)
-    if shift - lightest > 8.0:
+    if shift - lightest > 8.0:  # the border bends away from the tilt; the caller uses another method
         return math.nan
+    row_weight = np.zeros(rows)
+    for row in range(rows):
+        if starts[row] <= top_u:
+            row_weight[row] = math.exp(shift - s * starts[row] - t * (bottom + row))
+    # The number m of frequencies of U.
     log_front = log_mgf - shift
-    log_p = log_front - math.log(1.0 + s * math.sqrt(2 * math.pi * (square_u + 1.0))) - 12.0
+    log_p = _log_estimate(log_front, s, variance_u + 1.0) - 12.0
     below = (_NEGLIGIBLE - min(log_p, 0.0)) / s
-    above = mean_u + _reach(square_u, largest, _NEGLIGIBLE + 9.0) - first_k
+    above = mean_u + _reach(variance_u, largest, _NEGLIGIBLE + 9.0) - first_k
     m = int(max(below, above, 1.0)) + 2
     if m + rows > most:
         return math.nan
@@ -547,102 +580,175 @@ def plane_tail(steps, times, s, t, bottom, starts, most=_MOST_PRODUCTS):  # type
 
     # −log|φ| >= Σ w(1 − cos α), w = p(1 − p), at the angles α of the steps. For one frequency of U its sums by the
     # steps' v serve all frequencies of V. First by boxes: from a box's middle the bound falls by `slack` at most.
-    low, high = steps[0, 1], steps[0, 1]
-    weights = np.empty(len(times))
-    weight = weight_u = weight_v = 0.0
-    for i in range(len(times)):
-        low, high = min(low, steps[i, 1]), max(high, steps[i, 1])
-        weights[i] = times[i] * p[i] * (1.0 - p[i])
-        weight += weights[i]
-        weight_u += weights[i] * abs(steps[i, 0])
-        weight_v += weights[i] * abs(steps[i, 1])
-    n_classes = high - low + 1
-    box_u = max(1, int(weight / (6.0 * weight_u * turn_u))) if weight_u > 0.0 else m
-    box_v = max(1, int(weight / (6.0 * weight_v * turn_v))) if weight_v > 0.0 else rows
-    slack = 0.5 * (box_u * turn_u * weight_u + box_v * turn_v * weight_v)
+    weights = times * p * (1.0 - p)
+    weight, box_u, box_v, slack = _boxes(steps, weights, turn_u, turn_v, m, rows)
+    lowest_v = steps[:, 1].min()
+    n_classes = steps[:, 1].max() - lowest_v + 1
     n_boxes = (rows + box_v - 1) // box_v
-    work = n_boxes * n_classes
-    if work > most:
+    n_products = n_boxes * n_classes
+    if n_products > most:
         return math.nan
-    middles = np.empty((n_boxes, n_classes), dtype=np.complex128)
-    for box in range(n_boxes):
-        middle = turn_v * (box * box_v + 0.5 * (box_v - 1))
-        for c in range(n_classes):
-            middles[box, c] = complex(math.cos(middle * (c + low)), math.sin(middle * (c + low)))
+    middles = _middle_waves(n_boxes, n_classes, lowest_v, turn_v, box_v)
     active = np.empty(n_boxes, dtype=np.bool_)
     sums = np.empty(n_classes, dtype=np.complex128)
-    wave_of = np.empty(len(times), dtype=np.complex128)
-    enough = _NEGLIGIBLE + 9.0
-    row_weight = np.zeros(rows)
-    for row in range(rows):
-        if starts[row] <= top_u:
-            row_weight[row] = math.exp(shift - s * starts[row] - t * (bottom + row))
+    waves = np.empty(len(times), dtype=np.complex128)
     by_row = np.empty(rows, dtype=np.complex128)
     decay = math.exp(-s)
     total = 0.0
     for first in range(0, m // 2 + 1, box_u):
-        work += len(times) + n_boxes * n_classes
-        if work > most:
+        n_products += len(times) + n_boxes * n_classes
+        if n_products > most:
             return math.nan
-        sums[:] = 0.0
         for i in range(len(times)):
             angle = turn_u * (first + 0.5 * (box_u - 1)) * steps[i, 0]
-            sums[steps[i, 1] - low] += weights[i] * complex(math.cos(angle), math.sin(angle))
-        some = False
-        for box in range(n_boxes):
-            bound = weight - slack
-            for c in range(n_classes):
-                bound -= sums[c].real * middles[box, c].real - sums[c].imag * middles[box, c].imag
-            active[box] = bound <= enough
-            some |= active[box]
-        if not some:
+            waves[i] = complex(math.cos(angle), math.sin(angle))
+        _sums_by_v(steps, weights, waves, lowest_v, sums)
+        if not _may_count(sums, middles, weight - slack, active):
             continue
         for j in range(first, min(first + box_u, m // 2 + 1)):
-            work += len(times)
-            sums[:] = 0.0
+            n_products += len(times)
             for i in range(len(times)):
-                wave_of[i] = wave_u[(j * steps[i, 0]) % m]
-                sums[steps[i, 1] - low] += weights[i] * wave_of[i]
-            by_row[:] = 0.0
-            some = False
-            for box in range(n_boxes):
-                if not active[box]:
-                    continue
-                for turns in range(box * box_v, min((box + 1) * box_v, rows)):
-                    work += n_classes
-                    if work > most:
-                        return math.nan
-                    bound = weight
-                    for c in range(n_classes):
-                        wave = wave_v[(turns * (c + low)) % rows]
-                        bound -= sums[c].real * wave.real - sums[c].imag * wave.imag
-                    if bound > enough:
-                        continue
-                    work += len(times) + rows
-                    phi = wave_v[(-turns * bottom) % rows]
-                    for i in range(len(times)):
-                        factor = (1.0 - p[i]) + p[i] * wave_of[i] * wave_v[(turns * steps[i, 1]) % rows]
-                        left = times[i]
-                        while left > 1:
-                            if left & 1:
-                                phi *= factor
-                            factor *= factor
-                            left >>= 1
-                        phi *= factor
-                    some = True
-                    at = 0
-                    for row in range(rows):  # φ's row v: the inverse transform over the frequencies of V
-                        by_row[row] += phi * wave_v[at].conjugate()
-                        at += turns
-                        if at >= rows:
-                            at -= rows
-            if not some:
-                continue
+                waves[i] = wave_u[(j * steps[i, 0]) % m]
+            _sums_by_v(steps, weights, waves, lowest_v, sums)
+            n_products = _transform_rows(
+                steps, times, p, waves, wave_v, bottom, sums, lowest_v, weight, active, box_v, n_products, most, by_row
+            )
+            if n_products < 0:
+                return math.nan
             # Σ over rows of their weight and of the half-line's wave e^{−iθk}.
-            found = 0j
+            weighted = 0j
             for row in range(rows):
                 if row_weight[row] > 0.0:
-                    found += row_weight[row] * by_row[row] * wave_u[(j * starts[row]) % m].conjugate()
-            term = (found / (1.0 - decay * wave_u[j].conjugate())).real
+                    weighted += row_weight[row] * by_row[row] * wave_u[(j * starts[row]) % m].conjugate()
+            term = (weighted / (1.0 - decay * wave_u[j].conjugate())).real
             total += term if j == 0 or 2 * j == m else 2.0 * term
     return math.exp(log_front) * total / m / rows
+
+
+@compiled
+def _plane_tilted(steps, times, s, t):  # type: ignore[no-untyped-def]
+    """K(s, t) = Σ log((1 + e^{su + tv}) / 2), and the steps' probabilities p = 1 / (1 + e^{−(su + tv)})."""
+    log_mgf = 0.0
+    p = np.empty(len(times))
+    for i in range(len(times)):
+        x = s * steps[i, 0] + t * steps[i, 1]
+        log_mgf += times[i] * (max(x, 0.0) + math.log1p(math.exp(-abs(x))) - math.log(2.0))
+        p[i] = 0.5 + 0.5 * math.tanh(x / 2)
+    return log_mgf, p
+
+
+@compiled
+def _row_exponents(starts, bottom, s, t, mean_v, top_u):  # type: ignore[no-untyped-def]
+    """sk(v) + tv of the row v nearest to the mean, its minimum over the rows, and the least k(v); infinite if none.
+
+    Rows whose k(v) is above every U are left out.
+    """
+    shift = lightest = nearest = math.inf
+    first_k = top_u + 1
+    for row in range(len(starts)):
+        if starts[row] > top_u:
+            continue
+        first_k = min(first_k, starts[row])
+        exponent = s * starts[row] + t * (bottom + row)
+        lightest = min(lightest, exponent)
+        distance = abs(bottom + row - mean_v)
+        if distance < nearest:
+            shift, nearest = exponent, distance
+    return shift, lightest, first_k
+
+
+@compiled
+def _boxes(steps, weights, turn_u, turn_v, m, rows):  # type: ignore[no-untyped-def]
+    """Σw, the frequencies of U and of V in a box, and how far Σ w cos(θu + ωv) may change from its middle.
+
+    The sum changes by Σ w|u| per unit of θ and by Σ w|v| per unit of ω at most; a box is as large as changes it by a
+    sixth of Σw.
+    """
+    weight = weight_u = weight_v = 0.0
+    for i in range(len(weights)):
+        weight += weights[i]
+        weight_u += weights[i] * abs(steps[i, 0])
+        weight_v += weights[i] * abs(steps[i, 1])
+    box_u = max(1, int(weight / (6.0 * weight_u * turn_u))) if weight_u > 0.0 else m
+    box_v = max(1, int(weight / (6.0 * weight_v * turn_v))) if weight_v > 0.0 else rows
+    slack = 0.5 * (box_u * turn_u * weight_u + box_v * turn_v * weight_v)
+    return weight, box_u, box_v, slack
+
+
+@compiled
+def _middle_waves(n_boxes, n_classes, lowest_v, turn_v, box_v):  # type: ignore[no-untyped-def]
+    """e^{iωv} for every box, with ω in its middle, and every v of a step."""
+    waves = np.empty((n_boxes, n_classes), dtype=np.complex128)
+    for box in range(n_boxes):
+        omega = turn_v * (box * box_v + 0.5 * (box_v - 1))
+        for c in range(n_classes):
+            waves[box, c] = complex(math.cos(omega * (c + lowest_v)), math.sin(omega * (c + lowest_v)))
+    return waves
+
+
+@compiled
+def _sums_by_v(steps, weights, waves, lowest_v, sums):  # type: ignore[no-untyped-def]
+    """Fill in Σ w e^{iθu} over the steps of every v; `waves` are the e^{iθu}."""
+    sums[:] = 0.0
+    for i in range(len(weights)):
+        sums[steps[i, 1] - lowest_v] += weights[i] * waves[i]
+
+
+@compiled
+def _may_count(sums, middles, weight, active):  # type: ignore[no-untyped-def]
+    """Mark the boxes where Σ w(1 − cos α) may leave φ above e^{−45}; whether there are any."""
+    any_active = False
+    for box in range(len(active)):
+        bound = weight
+        for c in range(len(sums)):
+            bound -= sums[c].real * middles[box, c].real - sums[c].imag * middles[box, c].imag
+        active[box] = bound <= _NEGLIGIBLE + 9.0
+        any_active |= active[box]
+    return any_active
+
+
+@compiled
+def _transform_rows(  # type: ignore[no-untyped-def]
+    steps, times, p, waves, wave_v, bottom, sums, lowest_v, weight, active, box_v, n_products, most, by_row
+):
+    """Fill in Σ_q φ(θ, ω) e^{−iωv} of every row v, for one θ; `waves` are the steps' e^{iθu}.
+
+    Frequencies ω = 2πq/rows where φ is negligible are left out. Returns `n_products` with those that it took, or −1 if
+    they are more than `most`.
+    """
+    rows = len(by_row)
+    by_row[:] = 0.0
+    for box in range(len(active)):
+        if not active[box]:
+            continue
+        for q in range(box * box_v, min((box + 1) * box_v, rows)):
+            n_products += len(sums)
+            if n_products > most:
+                return -1
+            # −log|φ| >= Σ w(1 − cos α)
+            bound = weight
+            for c in range(len(sums)):
+                wave = wave_v[(q * (c + lowest_v)) % rows]
+                bound -= sums[c].real * wave.real - sums[c].imag * wave.imag
+            if bound > _NEGLIGIBLE + 9.0:
+                continue
+            # φ e^{−iω·bottom}: the product of the steps' (1 − p + p e^{i(θu + ωv)})^times, by repeated squaring
+            n_products += len(times) + rows
+            phi = wave_v[(-q * bottom) % rows]
+            for i in range(len(times)):
+                factor = (1.0 - p[i]) + p[i] * waves[i] * wave_v[(q * steps[i, 1]) % rows]
+                left = times[i]
+                while left > 1:
+                    if left & 1:
+                        phi *= factor
+                    factor *= factor
+                    left >>= 1
+                phi *= factor
+            # e^{−iωv} of row after row
+            at = 0
+            for row in range(rows):
+                by_row[row] += phi * wave_v[at].conjugate()
+                at += q
+                if at >= rows:
+                    at -= rows
+    return n_products

@@ -61,6 +61,6 @@ def best(systems: pd.DataFrame) -> str:
 def differences(pairs: pd.DataFrame, significant: pd.Series[bool]) -> str:
     """Say how many differences are significant, and which ones if there are few."""
     named = pairs.loc[significant, ["system_a", "system_b"]].itertuples(index=False)
-    sentences = [f"{better} is better than {other}" for better, other in named]
+    sentences = [f"{better} is better than {worse}" for better, worse in named]
     count = f"{len(sentences):,} of {len(pairs):,} differences {'is' if len(sentences) == 1 else 'are'} significant"
     return f"{count}: {'; '.join(sentences)}." if 0 < len(sentences) <= LISTED else f"{count}."
