@@ -187,7 +187,7 @@ class Jobs:
     def tabulated(self, tables: Iterable[str]) -> list[str]:
         """Build the command that writes tables as readers want them."""
         names = [f"results/tables/{table}" for table in tables]
-        files = [name + suffix for name in names for suffix in READABLE]
+        files = map("".join, product(names, READABLE))
         return ["tabulate", *(f"{name}.tsv" for name in names), "--output", *files]
 
 

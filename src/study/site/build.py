@@ -217,11 +217,11 @@ def _vega() -> bytes:
         raise InputError(
             "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
         ) from None
-    kept = Path(__file__).parent / "__pycache__" / f"vega-{vl_convert.__version__}.js"
-    if kept.exists():
-        return kept.read_bytes()
+    file = Path(__file__).parent / "__pycache__" / f"vega-{vl_convert.__version__}.js"
+    if file.exists():
+        return file.read_bytes()
     bundle = str(vl_convert.javascript_bundle()).encode()  # type: ignore[call-arg]  # the stub lacks a default
-    with suppress(OSError), replacing(kept) as temporary:  # the code may be read-only
+    with suppress(OSError), replacing(file) as temporary:  # the code may be read-only
         temporary.write_bytes(bundle)
     return bundle
 
