@@ -578,7 +578,8 @@ def _tabulate(arguments: argparse.Namespace) -> None:
     wanted: dict[Path, list[Path]] = {}
     for path in arguments.output:
         wanted.setdefault(named[only or choose(path.stem, named, "table")], []).append(path)
-    known, texts = analysis.known(), {}
+    known = analysis.known()
+    texts: dict[Path, str] = {}
     for table, paths in wanted.items():
         formats = {path: path.suffix.lstrip(".") for path in paths}
         rendered = presentation.rendered(analysis.read(table), [*formats.values()], arguments.caption, known=known)

@@ -21,7 +21,9 @@ PICTURES = [
         labels={"figure": figure.name},
     )
     for figure in STUDY_FIGURES
-] + [jobs.picture(figure, suffix=suffix) for figure in STUDY_FIGURES for suffix in OTHERS]
+] + [
+    jobs.picture(figure, suffix=suffix) for figure in STUDY_FIGURES for suffix in OTHERS
+]
 DATASET_PICTURES = [
     in_report(
         jobs.picture(figure, dataset, test),

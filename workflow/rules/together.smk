@@ -4,7 +4,7 @@ Starting Python and reading the library takes two seconds of CPU, as long as mos
 name has a job of its own, see `alone.smk`.
 """
 
-TOGETHER = config["together"] and not ASKED_FOR and not jobs.own
+TOGETHER = config["together"] and not ASKED_FOR and not jobs.own_data
 
 # Comparisons that are cut into parts stay apart.
 if TOGETHER and len(scatter.resamples("{scatteritem}")) == 1:

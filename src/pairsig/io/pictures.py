@@ -132,8 +132,8 @@ def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None
         end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {end}, expected .svg, .pdf or .png")
     # Without a layout engine, saving draws the figure once instead of twice.
-    style = ["default", STYLE, {"figure.constrained_layout.use": False}]
-    with replacing(path) as temporary, matplotlib.style.context(style), _without_shaping():
+    style = STYLE | {"figure.constrained_layout.use": False}
+    with replacing(path) as temporary, matplotlib.style.context(["default", style]), _without_shaping():
         if isinstance(layout := figure.get_layout_engine(), ConstrainedLayoutEngine):  # once for all formats
             layout.execute(figure)
             figure.set_layout_engine(None)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -217,7 +218,7 @@ def _vega() -> bytes:
         raise InputError(
             "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
         ) from None
-    file = Path(__file__).parent / "__pycache__" / f"vega-{vl_convert.__version__}.js"
+    file = Path(__file__).parent / "__pycache__" / f"vega-{version('vl-convert-python')}.js"
     if file.exists():
         return file.read_bytes()
     bundle = str(vl_convert.javascript_bundle()).encode()  # type: ignore[call-arg]  # the stub lacks a default
