@@ -197,6 +197,20 @@ def test_domains_are_the_gain_on_each_alone():
     assert own.enough == (b > a).sum() - (b < a).sum()  # of passes and fails: wins less losses
 
 
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_domains_of_methods_have_the_gain_of_whichever_is_better(share):
+    """The gains on the domains, weighted by their segments, have the mean that is the gain on all."""
+    rng = np.random.default_rng(4)
+    runs = {name: rng.random((3, 60, 1)) < chance for name, chance in (("a", 0.5), ("b", share))}
+    data = Statistics.from_arrays({name: values.astype(int) for name, values in runs.items()}, ["value"])
+    object.__setattr__(data, "domains", np.array(["east", "west", "north"] * 20))
+    table = pairsig.compare_methods(data, metric="mean").table
+    (reported,) = evidence.of_methods(data, MEAN, table, unit="segment", training_sd=None)
+    assert reported.better == ("b" if share > 0.5 else "a")
+    assert reported.gain > 0
+    assert reported.domains["gain"].mean() == pytest.approx(reported.gain)
+
+
 class Tags(HTMLParser):
     """What there is of markup, and all text."""
 

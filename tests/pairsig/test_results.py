@@ -156,3 +156,12 @@ def test_gate_takes_arrays_and_margins_by_name():
     assert (result.verdict, result.status) == ("passed", 0)
     assert result.checks[0].pvalue_not_worse == pairsig.margin_test(scores, scores, 0.02, "b-not-worse").pvalue
     assert pairsig.gate({"old": NEW * 9, "new": OLD * 9}, 0.02).verdict == "worse"
+
+
+def test_twelve_pairs_are_shown_as_sentences():
+    systems = {name: [*range(8, 8 - place, -1), *[0] * 8] for place, name in enumerate("abcdef", start=1)}
+    result = pairsig.compare({name: values[:8] for name, values in systems.items()})
+    assert len(result.table) == 15
+    lines = str(result).splitlines()
+    assert lines[12] == "and 3 more pairs"
+    assert sum(" and " in line or " than " in line for line in lines[:12]) == 12
