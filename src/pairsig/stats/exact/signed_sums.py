@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Waves = NDArray[np.complex128]
 
 REACH = 4.0
 """Noise stays within so many τ, for practical purposes."""
 _NEGLIGIBLE = 25.0
 """Frequencies and aliases are left out where they are below e⁻²⁵ ≈ 1e-11 of the tail."""
-_FIRST_UNITS = 64
+_FIRST_UNITS = 32
 """Units that are multiplied first; for most frequencies their product is already negligible."""
-_FINE = 256
-"""Frequencies between two whose waves are computed as such."""
-_AT_ONCE = 2**20
-"""Waves that are computed at once: 16 MiB."""
+_FINE = 32
+"""Frequencies of a block."""
+_AT_ONCE = 2**15
+"""Waves that are computed at once: 512 KiB, which stay in the processor's cache."""
+_MOST_UNITS = 2**14
+"""Units that are multiplied at once."""
 _ROUGH = 13.0
 """The same for bounds of a tail."""
 _HALF_WIDTHS = (5e-4, 1e-4)
@@ -92,29 +93,24 @@ def log_tails(weights: Floats, noise: float, borders: Floats, negligible: float 
     n_frequencies = math.ceil(math.sqrt(2 * (negligible + 5)) / noise / spacing) + 1
     lean = np.tanh(tilt * w)
 
-    def multiplied(waves: Waves, some: slice) -> Waves:
-        """φ of some units, from their e^{iωjw} (units × frequencies), which it overwrites."""
-        waves.imag *= lean[some, None]
-        return np.asarray(np.multiply.reduce(waves, axis=0))
-
-    # Most frequencies are negligible after the largest units. e^{i(a + b)w} is a product, which takes less than a sine.
-    first = slice(_FIRST_UNITS)
-    fine = np.exp(1j * spacing * np.multiply.outer(w[first], np.arange(_FINE)))
-    coarse = np.exp(1j * spacing * np.multiply.outer(w[first], _FINE * np.arange(-(-n_frequencies // _FINE))))
-    phi = np.concatenate([multiplied(fine * turn[:, None], first) for turn in coarse.T])
-    frequency = spacing * np.arange(len(phi))
-    phi *= np.exp(-0.5 * (noise * frequency) ** 2 + 1j * noise**2 * tilt * frequency)
-    alive, start = np.arange(len(phi)), _FIRST_UNITS
-    while True:
-        alive = alive[np.abs(phi[alive]) > math.exp(-negligible - 5)]
-        if start >= len(w):
-            break
-        some = slice(start, 2 * start)
-        for part in np.array_split(alive, 1 + len(alive) * len(w[some]) // _AT_ONCE):
-            phi[part] *= multiplied(np.exp(1j * np.multiply.outer(w[some], frequency[part])), some)
-        start *= 2
+    # φ in blocks of adjacent frequencies. e^{i(a + b)w} is a product, which takes a tenth of the time of two sines.
+    frequency = spacing * np.arange(-(-n_frequencies // _FINE) * _FINE)
+    phi = np.exp(-0.5 * (noise * frequency) ** 2 + 1j * noise**2 * tilt * frequency).reshape(-1, _FINE)
+    blocks, start, stop = np.arange(len(phi)), 0, _FIRST_UNITS
+    while start < len(w):
+        some = slice(start, stop)
+        fine = np.exp(1j * np.multiply.outer(w[some], frequency[:_FINE]))
+        for part in np.array_split(blocks, 1 + len(blocks) * fine.size // _AT_ONCE):
+            turn = np.exp(1j * np.multiply.outer(w[some], frequency[part * _FINE]))
+            waves = fine[:, None, :] * turn[:, :, None]
+            waves.imag *= lean[some, None, None]
+            phi[part] *= np.multiply.reduce(waves, axis=0)
+        # Most frequencies are negligible after the largest units.
+        blocks = blocks[np.abs(phi[blocks]).max(axis=1) > math.exp(-negligible - 5)]
+        start, stop = stop, stop + min(stop, _MOST_UNITS)
+    alive = (blocks[:, None] * _FINE + np.arange(_FINE)).ravel()
     z = tilt + 1j * frequency[alive]
-    terms = phi[alive] / z * np.where(alive == 0, 0.5, 1.0)
+    terms = phi[blocks].ravel() / z * np.where(alive == 0, 0.5, 1.0)
     turned = np.exp(-np.multiply.outer(borders - middle, z) - 1j * frequency[alive] * middle)
     total = 2 * (turned @ terms).real * spacing / (2 * math.pi)
     with np.errstate(divide="ignore"):
