@@ -22,7 +22,7 @@ from pairsig.core.engine import Resampling
 from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
 from pairsig.readers import inputs
-from pairsig.report import evidence
+from pairsig.report import evidence, words
 from pairsig.stats.paired import Pair
 
 F1 = registry.metric("f1")
@@ -181,6 +181,13 @@ def of(systems, metric=MEAN, **options):
     object.__setattr__(found, "domains", domains)
     rows, _ = compare_with_one(found, [metric], ["exact"], n_resamples=100)
     return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
+
+
+@pytest.mark.parametrize("names", ["ab", "abc"])
+def test_several_pairs_are_said_to_be_adjusted_for(names):
+    first, *_ = of({name: items(seed) for seed, name in enumerate(names)})
+    several = any("Several pairs of systems are compared" in sentence for sentence in words.about_p(first))
+    assert several == (len(names) > 2)
 
 
 def test_domains_are_the_gain_on_each_alone():

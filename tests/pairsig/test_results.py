@@ -1,5 +1,6 @@
 """What every result offers: text, HTML, rows, JSON, a figure; and seeds as numpy takes them."""
 
+import inspect
 import json
 
 import numpy as np
@@ -77,6 +78,14 @@ def test_the_rows_are_the_numbers():
 )
 def test_seeds_are_what_numpy_takes(rng):
     assert 0 < pairsig.randomization_test(OLD, NEW, metric="mean", n_resamples=99, rng=rng).pvalue <= 1
+
+
+def test_every_function_has_the_same_default_seed():
+    functions = filter(inspect.isfunction, (getattr(pairsig, name) for name in pairsig.__all__))
+    parameters = [inspect.signature(function).parameters for function in functions]
+    seeds = [of_function["rng"].default for of_function in parameters if "rng" in of_function]
+    assert len(seeds) >= 7
+    assert set(seeds) == {2012}
 
 
 def test_equal_seeds_give_equal_draws():
