@@ -516,7 +516,8 @@ def clopper_pearson(successes: int, trials: int) -> str:
     return f"{share} % ({low} to {high})"
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sample", type=int, metavar="N", help="a random sample of N mutants (default: all)")
     parser.add_argument("--per-module", type=int, metavar="N", help="a random sample of N mutants of each module")
@@ -535,8 +536,11 @@ def main() -> None:
         help="of processor time for the tests of a mutant, fast ones first",
     )
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def main() -> None:
+    options = arguments()
     started = time.monotonic()
     os.nice(19)
     KEPT.mkdir(exist_ok=True)
