@@ -147,7 +147,7 @@ def methods() -> dict[str, Any]:
     rates = 0.6 + 0.01 * rng.normal(size=(size(100), 10, 1))
     passed = (rng.random((size(100), 10, size(10_000))) < rates).astype(np.int64)
     counts = np.stack([passed, np.ones_like(passed)], axis=3)
-    data = pairsig.Statistics.from_arrays({f"m{i}": own for i, own in enumerate(counts)}, ["correct", "total"])
+    data = pairsig.Statistics.from_arrays({f"m{i}": rows for i, rows in enumerate(counts)}, ["correct", "total"])
     pairsig.compare_methods(data.select(systems=data.systems[:20]), metric="accuracy", n_resamples=100)
     n_run = size(20_000)
     closed = spent(lambda: pairsig.compare_methods(data, metric="accuracy", threads=_THREADS))
@@ -225,8 +225,8 @@ def _bleu_pair(apart: float) -> tuple[dict[str, list[str]], list[str], np.ndarra
     reference = [" ".join(words[rng.zipf(1.3, size) % 3000]) for size in rng.integers(5, 45, size(2034))]
 
     def noisy(share: float) -> list[str]:
-        kept = ([word if rng.random() > share else "x" for word in line.split()] for line in reference)
-        return [" ".join(line) for line in kept]
+        lines = ([word if rng.random() > share else "x" for word in line.split()] for line in reference)
+        return [" ".join(line) for line in lines]
 
     systems = {"a": noisy(0.30), "b": noisy(0.30 + apart)}
     counts = {name: translation.bleu_counts(lines, reference) for name, lines in systems.items()}
@@ -278,7 +278,7 @@ def near_exact() -> dict[str, Any]:
         "plain shuffles": plain * needed,
         "sacrebleu": _sacrebleu(systems, reference, "ar", 1) * (needed * n),
     }
-    ratios = [f"{(other.cpu / ours.cpu) ** 0.5:.3g} ({name})" for name, other in beside.items()]
+    ratios = [f"{(peer.cpu / ours.cpu) ** 0.5:.3g} ({name})" for name, peer in beside.items()]
     return row(
         ours,
         beside,
@@ -417,9 +417,9 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
         some = range(1, min(201, len(counts)))
 
         def scipys() -> None:
-            for other in some:
-                won = int((counts[0, :, 0] > counts[other, :, 0]).sum())
-                lost = int((counts[0, :, 0] < counts[other, :, 0]).sum())
+            for system in some:
+                won = int((counts[0, :, 0] > counts[system, :, 0]).sum())
+                lost = int((counts[0, :, 0] < counts[system, :, 0]).sum())
                 binomtest(won, won + lost)
 
         beside["scipy.stats.binomtest, a call a pair"] = spent(scipys) * (len(table) / len(some))
@@ -433,8 +433,8 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
         columns = np.concatenate([counts[0], counts[1]])
         n = counts.shape[1]
         numbers = (np.arange(n, dtype=float), np.arange(n, 2 * n, dtype=float))
-        one = spent(lambda: permutation_test(numbers, swapped, n_resamples=1000, **_SWAPS))
-        beside["scipy.stats.permutation_test, 10⁴ resamples, a call a pair"] = one * (10 * len(table))
+        one_pair = spent(lambda: permutation_test(numbers, swapped, n_resamples=1000, **_SWAPS))
+        beside["scipy.stats.permutation_test, 10⁴ resamples, a call a pair"] = one_pair * (10 * len(table))
         note += ", scipy from one pair and 1,000 resamples"
     return row(ours, beside, note)
 
@@ -533,14 +533,14 @@ def benchmark_items() -> dict[str, Any]:
     rng = np.random.default_rng(1)
     passed = (rng.random((29, size(12_032))) < np.linspace(0.2, 0.7, 29)[:, None]).astype(np.int64)
     counts = np.stack([passed, np.ones_like(passed)], axis=2)
-    data = Statistics.from_arrays({f"m{number}": own for number, own in enumerate(counts)}, ["correct", "total"])
+    data = Statistics.from_arrays({f"m{number}": rows for number, rows in enumerate(counts)}, ["correct", "total"])
     _compare(data.select(segments=slice(50)), "exact", metric="accuracy")  # compile
     ours = spent(lambda: _compare(data, "exact", metric="accuracy"), repeat=5)
 
     def peer() -> None:
         for number in range(100):
-            one, other = passed[number % 29], passed[(7 * number + 1) % 29]
-            wins, losses = int((one > other).sum()), int((one < other).sum())
+            passed_a, passed_b = passed[number % 29], passed[(7 * number + 1) % 29]
+            wins, losses = int((passed_a > passed_b).sum()), int((passed_a < passed_b).sum())
             binomtest(wins, max(wins + losses, 1))
 
     return row(ours, {"numpy and scipy.stats.binomtest, a pair at a time": spent(peer) * 4.06}, "scipy from 100 pairs")
@@ -553,7 +553,7 @@ def scores_of_documents() -> dict[str, Any]:
 
     rng = np.random.default_rng(1)
     scores = np.round(100 * rng.beta(2, 2, size=(59, size(10_596), 1)), 4)
-    data = Statistics.from_arrays({f"s{number}": own for number, own in enumerate(scores)}, ["value"])
+    data = Statistics.from_arrays({f"s{number}": rows for number, rows in enumerate(scores)}, ["value"])
     _compare(data, metric="mean", n_resamples=2048)  # compile, and let BLAS start
     n_run = MILLION // 10
     ours = spent(lambda: _compare(data, metric="mean", n_resamples=n_run)) * 10
@@ -591,12 +591,13 @@ def _log_of_samples(folder: Path, system: str, n_items: int) -> Path:
     (folder / system).mkdir()
     with (folder / system / "samples_rivers_2026-01-01T00-00-00.000000.jsonl").open("w", encoding="utf-8") as file:
         for item in range(n_items):
-            question, choices = " ".join(rng.choice(words, 70)), [" ".join(own) for own in rng.choice(words, (4, 5))]
+            question = " ".join(rng.choice(words, 70))
+            choices = [" ".join(choice) for choice in rng.choice(words, (4, 5))]
             likelihoods = [[str(-value), "False"] for value in rng.random(4)]
             sample = {
                 "doc_id": item, "doc": {"question": question, "choices": choices, "answer": 1}, "target": "1",
-                "arguments": {f"gen_args_{i}": {"arg_0": question, "arg_1": own} for i, own in enumerate(choices)},
-                "resps": [[own] for own in likelihoods], "filtered_resps": likelihoods, "filter": "none",
+                "arguments": {f"gen_args_{i}": {"arg_0": question, "arg_1": text} for i, text in enumerate(choices)},
+                "resps": [[pair] for pair in likelihoods], "filtered_resps": likelihoods, "filter": "none",
                 "metrics": ["acc", "acc_norm"], "doc_hash": f"{item:064}", "prompt_hash": f"{item:064}",
                 "target_hash": f"{item:064}", "acc": float(rng.random() < 0.5), "acc_norm": float(rng.random() < 0.5),
             }  # fmt: skip
@@ -705,8 +706,8 @@ def account(results: Path = Path("results")) -> None:
     print(f"the study in {results}, by rule\n{table.round(1).to_string()}")
     if (of_runs := results / "benchmarks" / "cpu_seconds.txt").exists():
         whole = sum(map(float, of_runs.read_text(encoding="utf-8").split()))
-        rest = whole - table["cpu_seconds"].sum()
-        print(f"{whole:.1f} CPU s in all: {rest:.1f} for Snakemake, the report and what its measurements miss\n")
+        remainder = whole - table["cpu_seconds"].sum()
+        print(f"{whole:.1f} CPU s in all: {remainder:.1f} for Snakemake, the report and what its measurements miss\n")
 
 
 def main() -> None:
@@ -719,23 +720,23 @@ def main() -> None:
         account()
     for name in arguments or CASES:
         if SMALL:
-            found = alone(name)
+            measured = alone(name)
         else:
-            own = [sys.executable, __file__, "--alone", name]
-            done = subprocess.run(own, check=True, capture_output=True, text=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-        ours = Spent(*found["ours"])
+            command = [sys.executable, __file__, "--alone", name]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            measured = json.loads(done.stdout.splitlines()[-1])
+        ours = Spent(*measured["ours"])
         print(f"{name}: {CASES[name].__doc__}")
-        print(f"  ours {ours.cpu:.3g} CPU s, {ours.wall:.3g} s; peak of the whole process {found['mib']:.0f} MiB")
-        for what, times in found["beside"].items():
-            other = Spent(*times)
-            cost = f"{other.cpu:.3g} CPU s, {other.wall:.3g} s"
-            cpu, wall = other.cpu / ours.cpu, other.wall / ours.wall
-            if what.startswith("bare "):
-                print(f"  {what}: {cost}: ours takes {1 / cpu:.2f} times the CPU time, {1 / wall:.2f} times the time")
+        print(f"  ours {ours.cpu:.3g} CPU s, {ours.wall:.3g} s; peak of the whole process {measured['mib']:.0f} MiB")
+        for label, times in measured["beside"].items():
+            peer = Spent(*times)
+            cost = f"{peer.cpu:.3g} CPU s, {peer.wall:.3g} s"
+            cpu, wall = peer.cpu / ours.cpu, peer.wall / ours.wall
+            if label.startswith("bare "):
+                print(f"  {label}: {cost}: ours takes {1 / cpu:.2f} times the CPU time, {1 / wall:.2f} times the time")
             else:
-                print(f"  {what}: {cost}: {cpu:.3g} times the CPU seconds of ours, {wall:.3g} times the time")
-        print(f"  {found['note']}\n" if found["note"] else "", flush=True)
+                print(f"  {label}: {cost}: {cpu:.3g} times the CPU seconds of ours, {wall:.3g} times the time")
+        print(f"  {measured['note']}\n" if measured["note"] else "", flush=True)
 
 
 if __name__ == "__main__":

@@ -105,8 +105,8 @@ def clone(folder: Path) -> Path:
     (folder / ".venv").symlink_to(sys.prefix)
     shutil.copytree(ROOT / "config", folder / "config")
     config = folder / "config" / "config.yaml"
-    text, found = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert found == 1
+    text, n_replaced = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert n_replaced == 1
     config.write_text(text, encoding="utf-8")
     return folder
 
@@ -128,9 +128,11 @@ def add_rows(project: Path, **rows: str) -> None:
 
 def use_own_sheets(project: Path) -> None:
     """Let every run of a project read the sheets of the worked examples, as with `config/own.yaml`."""
-    own = re.search(r"^own_sheets:\n(  .*\n)+", (project / "config/own.yaml").read_text(encoding="utf-8"), re.MULTILINE)
+    own_sheets = re.search(
+        r"^own_sheets:\n(  .*\n)+", (project / "config/own.yaml").read_text(encoding="utf-8"), re.MULTILINE
+    )
     config = project / "config/config.yaml"
-    config.write_text(config.read_text(encoding="utf-8").replace("own_sheets: {}\n", own[0]), encoding="utf-8")
+    config.write_text(config.read_text(encoding="utf-8").replace("own_sheets: {}\n", own_sheets[0]), encoding="utf-8")
 
 
 def own_environment(project: Path) -> None:

@@ -50,5 +50,5 @@ def _spoil(lines: list[list[str]], row: list[str], place: int, choice: random.Ra
         case 14 if len(row) > 1:
             del row[place]
         case _:
-            for other in lines[1:]:
-                other[min(place, len(other) - 1)] = cell
+            for line in lines[1:]:
+                line[min(place, len(line) - 1)] = cell

@@ -85,7 +85,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 OPPOSITES = (
     ("min", "max"), ("minimum", "maximum"), ("floor", "ceil"), ("any", "all"), ("argmin", "argmax"), ("zeros", "ones"),
 )  # fmt: skip
-SWAPPED = dict(OPPOSITES) | {two: one for one, two in OPPOSITES} | {"median": "max"}
+SWAPPED = dict(OPPOSITES) | {second: first for first, second in OPPOSITES} | {"median": "max"}
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def mutations(node: ast.AST) -> Iterator[ast.AST | None]:
     match node:
         case ast.Compare(ops=ops):
             for place, operator in enumerate(ops):
-                for other in COMPARISONS[type(operator)]:
-                    yield changed(ops=[*ops[:place], other(), *ops[place + 1 :]])
+                for replacement in COMPARISONS[type(operator)]:
+                    yield changed(ops=[*ops[:place], replacement(), *ops[place + 1 :]])
         case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in ARITHMETIC:
             yield changed(op=ARITHMETIC[type(op)]())
             if isinstance(node, ast.AugAssign):
@@ -230,7 +230,7 @@ class Reader(ast.NodeVisitor):
             body = body[1:]
         # A block that begins on the line of its header is none of its own, nor is an `elif`.
         if is_block and not self.compiled and body and body[0].lineno != getattr(self.parents[-1], "lineno", 0):
-            line = min(one.lineno for one in (body[0], *getattr(body[0], "decorator_list", ())))
+            line = min(node.lineno for node in (body[0], *getattr(body[0], "decorator_list", ())))
             if not self.source.startswith(b"elif", self.place(line, body[0].col_offset)):
                 self.block = line
                 self.blocks.append((line, body[0].col_offset))
@@ -278,8 +278,8 @@ class Reader(ast.NodeVisitor):
 
 def modules() -> dict[str, bytes]:
     folder = ROOT / "src"
-    found = sorted({path for pattern in MODULES for path in folder.glob(f"{pattern}.py")})
-    return {str(path.relative_to(ROOT)): path.read_bytes() for path in found}
+    paths = sorted({path for pattern in MODULES for path in folder.glob(f"{pattern}.py")})
+    return {str(path.relative_to(ROOT)): path.read_bytes() for path in paths}
 
 
 def instrumented(module: str, source: bytes) -> bytes:
@@ -434,8 +434,8 @@ class Copy:
 
 def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[str, dict[str, float]]:
     """For each block the tests that reach it, with their seconds; "module:0" has those that reach any of it."""
-    kept = KEPT / "reached.json"
-    known = json.loads(kept.read_text()) if kept.exists() else {}
+    path_of_known = KEPT / "reached.json"
+    known = json.loads(path_of_known.read_text()) if path_of_known.exists() else {}
     shared = [path.read_bytes() for path in sorted(ROOT.glob("src/**/*.py"))]
     shared += [(ROOT / "tests" / name).read_bytes() for name in ("conftest.py", "oracles.py")]
     elsewhere = {path for name in ELSEWHERE for path in ROOT.glob(f"tests/*/test_{name}.py")}
@@ -464,7 +464,7 @@ def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[s
                     if test.split("::")[0] == name and test not in failing
                 },
             }
-        kept.write_text(json.dumps(known))
+        path_of_known.write_text(json.dumps(known))
     reach: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for name in digests:
         for test, (seconds, blocks) in known[name]["tests"].items():
@@ -494,12 +494,12 @@ def importers(module: str, sources: dict[str, bytes]) -> set[str]:
     pattern = re.compile(
         rb"^(from %b import|import %b\b|from %b import [^\n]*\b%b\b)" % (name, name, package, stem), re.MULTILINE
     )
-    return {other for other, source in sources.items() if pattern.search(source)}
+    return {user for user, source in sources.items() if pattern.search(source)}
 
 
 def by_module(mutants: list[Mutant]) -> Iterator[list[Mutant]]:
-    for _, own in groupby(mutants, key=lambda mutant: mutant.module):
-        yield list(own)
+    for _, of_module in groupby(mutants, key=lambda mutant: mutant.module):
+        yield list(of_module)
 
 
 def sampled(mutants: list[Mutant], size: int, seed: int) -> list[Mutant]:
@@ -516,7 +516,8 @@ def clopper_pearson(successes: int, trials: int) -> str:
     return f"{share} % ({low} to {high})"
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sample", type=int, metavar="N", help="a random sample of N mutants (default: all)")
     parser.add_argument("--per-module", type=int, metavar="N", help="a random sample of N mutants of each module")
@@ -535,15 +536,22 @@ def main() -> None:
         help="of processor time for the tests of a mutant, fast ones first",
     )
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def main() -> None:
+    options = arguments()
     started = time.monotonic()
     os.nice(19)
     KEPT.mkdir(exist_ok=True)
     sources = {module: source for module, source in modules().items() if options.module in module}
     mutants = [mutant for module, source in sources.items() for mutant in Reader(module, source).mutants]
     if options.per_module is not None:
-        mutants = [mutant for own in by_module(mutants) for mutant in sampled(own, options.per_module, options.seed)]
+        mutants = [
+            mutant
+            for of_module in by_module(mutants)
+            for mutant in sampled(of_module, options.per_module, options.seed)
+        ]
     if options.sample is not None:
         mutants = sampled(mutants, options.sample, options.seed)
     if options.list:
@@ -614,11 +622,11 @@ def report(outcomes: dict[Mutant, str], asked: int) -> None:
     print(f"\n{'module':44}{'killed':>8}{'tried':>8}{'equivalent':>12}{'endless':>9}")
     totals: Counter[str] = Counter()
     for module in sorted({mutant.module for mutant in outcomes}):
-        found = Counter(outcome for mutant, outcome in outcomes.items() if mutant.module == module)
-        totals += found
-        killed = found["killed"] + found["endless"]
-        tried = killed + found["lived"]
-        numbers = f"{killed:8}{tried:8}{found['equivalent']:12}{found['endless']:9}"
+        counts = Counter(outcome for mutant, outcome in outcomes.items() if mutant.module == module)
+        totals += counts
+        killed = counts["killed"] + counts["endless"]
+        tried = killed + counts["lived"]
+        numbers = f"{killed:8}{tried:8}{counts['equivalent']:12}{counts['endless']:9}"
         print(f"{module:44}{numbers}   {clopper_pearson(killed, tried)}")
     killed = totals["killed"] + totals["endless"]
     tried = killed + totals["lived"]

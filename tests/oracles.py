@@ -40,8 +40,8 @@ LOWER_IS_BETTER = ("ter", "aer")
 
 def rows(metric, counts):
     """Counts as rows of whole numbers or fractions; a mean's get the number of segments as their last column."""
-    found = np.asarray(counts).reshape(len(counts), -1).tolist()
-    return tuple((*row, 1) if metric == "mean" else tuple(row) for row in found)
+    values = np.asarray(counts).reshape(len(counts), -1).tolist()
+    return tuple((*row, 1) if metric == "mean" else tuple(row) for row in values)
 
 
 def total(of, times):
@@ -61,33 +61,33 @@ def studentized(metric, a, b, draws):
     u = (numerator − score · denominator) / Σ denominator is the influence of a unit on the score of the first system,
     v that on the score of the second.
     """
-    found = []
+    statistics = []
     for numbers in draws:
         influences, scores = [], []
-        for own in swapped(a, b, numbers):
-            parts = [PARTS[metric](row) for row in own]
-            score, below = SCORES[metric](total(own, [1] * len(own))), sum(d for _, d in parts)
+        for rows_of_system in swapped(a, b, numbers):
+            parts = [PARTS[metric](row) for row in rows_of_system]
+            score, below = SCORES[metric](total(rows_of_system, [1] * len(rows_of_system))), sum(d for _, d in parts)
             influences.append([(n - score * d) / Fraction(below) if below else Fraction(0) for n, d in parts])
             scores.append(score)
         apart = [u - v for u, v in zip(*influences, strict=True)]
         variance = sum(x * x for x in apart) - sum(apart) ** 2 / Fraction(len(apart))
         difference = scores[0] - scores[1]
         square = difference**2 / variance if variance else Fraction(10**40 if difference else 0)
-        found.append(square * sign(difference))
-    return found
+        statistics.append(square * sign(difference))
+    return statistics
 
 
 @lru_cache(maxsize=100)
 def differences(metric, a, b, draw, draws):
     """score(a) − score(b) of `rows` on draws: numbers of each unit (resample), or 1 where a unit is swapped (swap)."""
-    found = []
+    gains = []
     for numbers in draws:
-        one, other, times = a, b, numbers
+        first, second, times = a, b, numbers
         if draw == "swap":
-            one, other = swapped(a, b, numbers)
+            first, second = swapped(a, b, numbers)
             times = [1] * len(a)
-        found.append(SCORES[metric](total(one, times)) - SCORES[metric](total(other, times)))
-    return found
+        gains.append(SCORES[metric](total(first, times)) - SCORES[metric](total(second, times)))
+    return gains
 
 
 def difference(metric, a, b):
@@ -99,7 +99,7 @@ def every_draw(draw, n):
     """Every one of the 2ⁿ swaps or nⁿ resamples."""
     if draw == "swap":
         return tuple(product((0, 1), repeat=n))
-    return tuple(tuple(np.bincount(own, minlength=n).tolist()) for own in product(range(n), repeat=n))
+    return tuple(tuple(np.bincount(drawn, minlength=n).tolist()) for drawn in product(range(n), repeat=n))
 
 
 def seeded_draws(draw, n, number, seed=2012):
@@ -116,8 +116,8 @@ def extremes(metric, a, b, test, draws):
         d, *drawn = studentized(metric, rows(metric, a), rows(metric, b), ((0,) * len(a), *draws))
     # Where the systems are equal and no direction was chosen, the first one stands for the better one.
     turn = -1 if metric in LOWER_IS_BETTER and not test.directed else 1
-    far = [beyond(turn * d, turn * own) for own in drawn]
-    return sum(one > 0 for one in far), sum(one == 0 for one in far)
+    far = [beyond(turn * d, turn * drawn_gain) for drawn_gain in drawn]
+    return sum(distance > 0 for distance in far), sum(distance == 0 for distance in far)
 
 
 def pvalue(metric, a, b, test, draws):
@@ -183,8 +183,8 @@ def f1_tail(a, b):
     for x, y, least in zip(a, b, low, strict=True):
         value = (value << place(x, least)) + (value << place(y, least))
     number = (int((high - low)[:, 0].sum()) + 1) * span
-    both, gold = a.sum(axis=0) + b.sum(axis=0), int(a[:, 2].sum())
-    m_all, p_all = int(both[0]), int(both[1])
+    totals, gold = a.sum(axis=0) + b.sum(axis=0), int(a[:, 2].sum())
+    m_all, p_all = int(totals[0]), int(totals[1])
     observed = abs(difference("f1", a, b))
     extreme = 0
     for index, ways in enumerate(digits(value, bits, number)):

@@ -84,7 +84,7 @@ def page(path: Path) -> Element:
     reader = _Reader()
     reader.feed(path.read_text(encoding="utf-8"))
     reader.close()
-    assert [one.tag for one in reader.stack] == ["document"]
+    assert [element.tag for element in reader.stack] == ["document"]
     return reader.stack[0]
 
 
@@ -125,13 +125,13 @@ def study(folder: Path) -> Path:
     hostile = type(hostile)(**{**vars(hostile), "systems": HOSTILE, "groups": HOSTILE[:3] * 2, "runs": ()})
     statistics.write(hostile, folder / f"{MADE}.parquet")
     shutil.copyfile(ROOT / "resources" / "statistics" / f"{DATASET}.parquet", folder / f"{DATASET}.parquet")
-    given = ["--test", "bootstrap", "--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
+    settings = ["--test", "bootstrap", "--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
     for name in (DATASET, MADE):
         output = results / f"comparisons/{name}.bootstrap.parquet"
-        run(cli.main, "all-pairs", folder / f"{name}.parquet", *given, "--output", output)
+        run(cli.main, "all-pairs", folder / f"{name}.parquet", *settings, "--output", output)
     made = results / f"test_sets/{DATASET}.bootstrap.parquet"
     options = ["--domain-size", "100", "--initial", "100,400", "--halves", "1"]
-    run(study_cli.main, "resize", folder / f"{DATASET}.parquet", *options, *given, "--output", made)
+    run(study_cli.main, "resize", folder / f"{DATASET}.parquet", *options, *settings, "--output", made)
     of = [f"{folder / name}.parquet:bleu" for name in (DATASET, MADE)]
     run(study_cli.main, "ranks", *of, "--n-resamples", "1000", "--output", results / "tables/ranks.tsv")
     run(study_cli.main, "describe", *of, "--output", results / "tables/systems.tsv")
@@ -142,10 +142,10 @@ def study(folder: Path) -> Path:
     tables.write(calibrate(compared, sheet), results / "tables/calibration.tsv")
     tables.write(calibrated(compared, sheet), results / "calibrated.parquet")
     lines = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8").splitlines()
-    own = [line for line in lines if line.split("\t")[0] in ("dataset", DATASET)]
+    kept_lines = [line for line in lines if line.split("\t")[0] in ("dataset", DATASET)]
     described = {"dataset": MADE, "task": "<i>task", "metric": "bleu", "note": "a <b>note"}
-    cells = dict.fromkeys(own[0].split("\t"), "") | described
-    (folder / "datasets.tsv").write_text("\n".join([*own, "\t".join(cells.values())]) + "\n", encoding="utf-8")
+    cells = dict.fromkeys(kept_lines[0].split("\t"), "") | described
+    (folder / "datasets.tsv").write_text("\n".join([*kept_lines, "\t".join(cells.values())]) + "\n", encoding="utf-8")
     for name in ("overview", "size_scaling"):
         (results / f"figures/{name}.svg").write_text('<svg width="100pt" height="80pt"></svg>', encoding="utf-8")
     (results / f"figures/gain_confidence/{DATASET}.bootstrap.svg").write_text("<svg></svg>", encoding="utf-8")

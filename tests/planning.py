@@ -43,8 +43,8 @@ class Planner:
         """Run Snakemake; returns what it prints."""
         self.process.stdin.write(json.dumps(arguments) + "\n")
         self.process.stdin.flush()
-        found, printed = json.loads(self.process.stdout.readline())
-        assert found == status, printed
+        exit_status, printed = json.loads(self.process.stdout.readline())
+        assert exit_status == status, printed
         return printed
 
     def pretend(self, *arguments: str) -> None:

@@ -88,6 +88,6 @@ def _count(
     matches = [correct]
     for order in range(1, 4):
         matches.append(rng.binomial(np.minimum(matches[-1], totals[..., order]), chance))
-    names = [f"{what}_{order}" for what in ("match", "total") for order in range(1, 5)]
+    names = [f"{column}_{order}" for column in ("match", "total") for order in range(1, 5)]
     counts = np.concatenate([np.stack([predicted, gold, *matches], axis=-1), totals], axis=-1)
     return ("hypothesis_length", "reference_length", *names), counts

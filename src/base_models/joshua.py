@@ -197,16 +197,18 @@ def tune(
         printed = _decode(
             model, [source for source, _ in pairs], search=search, weights=tuned, jars=jars, best=2 if last else best
         )
-        first: list[str | None] = [None] * len(pairs)
+        # Add the translations with their features to the lists; the first of a sentence is the best one.
+        translations: dict[int, str] = {}
         for line in printed:
             k, text, details = line.split(" ||| ")
-            values = {name: float(value) for name, _, value in (feature.partition("=") for feature in details.split())}
-            lists[int(k)].setdefault(text, values)
-            first[int(k)] = text if first[int(k)] is None else first[int(k)]
-        counts = _counts([text or "" for text in first], references)
-        decoded = float(registry.metric("bleu").score(counts.sum(axis=0)))
-        print(f"round {number}: BLEU {decoded:.2f} with {_formatted(tuned)}", file=sys.stderr, flush=True)
-        top = max(top, (decoded, dict(tuned)), key=lambda result: result[0])
+            features = (feature.partition("=") for feature in details.split())
+            lists[int(k)].setdefault(text, {name: float(value) for name, _, value in features})
+            translations.setdefault(int(k), text)
+        # BLEU of the translations, and the best weights so far.
+        counts = _counts([translations.get(k, "") for k in range(len(pairs))], references)
+        bleu = float(registry.metric("bleu").score(counts.sum(axis=0)))
+        print(f"round {number}: BLEU {bleu:.2f} with {_formatted(tuned)}", file=sys.stderr, flush=True)
+        top = max(top, (bleu, dict(tuned)), key=lambda result: result[0])
         if not last:
             tuned = _search(lists, references, tuned)
     return top[1]
@@ -219,19 +221,20 @@ def _search(
     names, bleu = list(weights), registry.metric("bleu")
     candidates = list(chain.from_iterable(of_sentence.items() for of_sentence in lists))
     features = np.array([[values.get(name, 0.0) for name in names] for _, values in candidates])
-    of = np.repeat(np.arange(len(lists)), list(map(len, lists)))
-    counts = _counts([text for text, _ in candidates], [references[k] for k in of.tolist()])
-    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    sentence = np.repeat(np.arange(len(lists)), list(map(len, lists)))  # of each candidate
+    counts = _counts([text for text, _ in candidates], [references[k] for k in sentence.tolist()])
+    starts = np.flatnonzero(np.diff(sentence, prepend=-1))
 
     def score(point: NDArray[np.float64]) -> float:
+        """BLEU of the first candidate with the highest value of each sentence."""
         values = features @ point
-        highest = np.maximum.reduceat(values, starts)[of]
-        at = np.flatnonzero(values >= highest)
-        at = at[np.unique(of[at], return_index=True)[1]]
-        return float(bleu.score(counts[at].sum(axis=0)))
+        highest = np.maximum.reduceat(values, starts)[sentence]
+        best = np.flatnonzero(values >= highest)
+        best = best[np.unique(sentence[best], return_index=True)[1]]
+        return float(bleu.score(counts[best].sum(axis=0)))
 
     point = np.array([weights[name] for name in names])
-    now, step = score(point), 0.4
+    highest_bleu, step = score(point), 0.4
     while step >= 0.025:
         moved = False
         for k, name in enumerate(names):
@@ -240,8 +243,8 @@ def _search(
                 candidate[k] += way * max(abs(point[k]), 0.1)
                 if name.startswith("tm_pt_") and candidate[k] <= 0:
                     continue
-                if (there := score(candidate)) > now + 1e-9:
-                    point, now, moved = candidate, there, True
+                if (bleu_there := score(candidate)) > highest_bleu + 1e-9:
+                    point, highest_bleu, moved = candidate, bleu_there, True
                     break
         if not moved:
             step /= 2

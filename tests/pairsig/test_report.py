@@ -22,7 +22,7 @@ from pairsig.core.engine import Resampling
 from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
 from pairsig.readers import inputs
-from pairsig.report import evidence
+from pairsig.report import evidence, words
 from pairsig.stats.paired import Pair
 
 F1 = registry.metric("f1")
@@ -183,6 +183,13 @@ def of(systems, metric=MEAN, **options):
     return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
 
 
+@pytest.mark.parametrize("names", ["ab", "abc"])
+def test_several_pairs_are_said_to_be_adjusted_for(names):
+    first, *_ = of({name: items(seed) for seed, name in enumerate(names)})
+    several = any("Several pairs of systems are compared" in sentence for sentence in words.about_p(first))
+    assert several == (len(names) > 2)
+
+
 def test_domains_are_the_gain_on_each_alone():
     systems = {"a": items(1, share=0.4), "b": items(2, share=0.7)}
     (own,) = of(systems)
@@ -195,6 +202,20 @@ def test_domains_are_the_gain_on_each_alone():
     a, b = (np.array([item["value"] for item in systems[name]]) for name in "ab")
     assert own.outcomes == ((b > a).sum(), (a == b).sum(), (b < a).sum())
     assert own.enough == (b > a).sum() - (b < a).sum()  # of passes and fails: wins less losses
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_domains_of_methods_have_the_gain_of_whichever_is_better(share):
+    """The gains on the domains, weighted by their segments, have the mean that is the gain on all."""
+    rng = np.random.default_rng(4)
+    runs = {name: rng.random((3, 60, 1)) < chance for name, chance in (("a", 0.5), ("b", share))}
+    data = Statistics.from_arrays({name: values.astype(int) for name, values in runs.items()}, ["value"])
+    object.__setattr__(data, "domains", np.array(["east", "west", "north"] * 20))
+    table = pairsig.compare_methods(data, metric="mean").table
+    (reported,) = evidence.of_methods(data, MEAN, table, unit="segment", training_sd=None)
+    assert reported.better == ("b" if share > 0.5 else "a")
+    assert reported.gain > 0
+    assert reported.domains["gain"].mean() == pytest.approx(reported.gain)
 
 
 class Tags(HTMLParser):

@@ -1,5 +1,6 @@
 """What every result offers: text, HTML, rows, JSON, a figure; and seeds as numpy takes them."""
 
+import inspect
 import json
 
 import numpy as np
@@ -79,6 +80,14 @@ def test_seeds_are_what_numpy_takes(rng):
     assert 0 < pairsig.randomization_test(OLD, NEW, metric="mean", n_resamples=99, rng=rng).pvalue <= 1
 
 
+def test_every_function_has_the_same_default_seed():
+    functions = filter(inspect.isfunction, (getattr(pairsig, name) for name in pairsig.__all__))
+    parameters = [inspect.signature(function).parameters for function in functions]
+    seeds = [of_function["rng"].default for of_function in parameters if "rng" in of_function]
+    assert len(seeds) >= 7
+    assert set(seeds) == {2012}
+
+
 def test_equal_seeds_give_equal_draws():
     def drawn(rng):
         return pairsig.bootstrap_test(OLD, NEW, n_resamples=999, rng=rng)
@@ -156,3 +165,12 @@ def test_gate_takes_arrays_and_margins_by_name():
     assert (result.verdict, result.status) == ("passed", 0)
     assert result.checks[0].pvalue_not_worse == pairsig.margin_test(scores, scores, 0.02, "b-not-worse").pvalue
     assert pairsig.gate({"old": NEW * 9, "new": OLD * 9}, 0.02).verdict == "worse"
+
+
+def test_twelve_pairs_are_shown_as_sentences():
+    systems = {name: [*range(8, 8 - place, -1), *[0] * 8] for place, name in enumerate("abcdef", start=1)}
+    result = pairsig.compare({name: values[:8] for name, values in systems.items()})
+    assert len(result.table) == 15
+    lines = str(result).splitlines()
+    assert lines[12] == "and 3 more pairs"
+    assert sum(" and " in line or " than " in line for line in lines[:12]) == 12

@@ -95,7 +95,6 @@ def compare_with_one(
 
         sequential.check_levels(*stop_at)
     planned = _planned(tests, methods, alternatives)
-    first = [OVERLAP] if score_intervals else []
     once([metric.name for metric in metrics], "metric")
     if not metrics:
         raise InputError("found no metric, expected at least one")
@@ -111,7 +110,7 @@ def compare_with_one(
         for name_a, name_b in pairs:
             pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
             interval = intervals.signed(pair)
-            caveats = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
+            of_units, of_next_test_set = unused(pair, statistics.documents), _elsewhere(pair, family)
             cells = _cells(pair, interval, name_a, name_b, score_intervals)
             run = partial(kernels.run, pair, resampling=resampling, stop_at=stop_at, progress=progress)
             results, refused = _tested(pair, run, planned, f"{name_a} and {name_b}" if tests else "")
@@ -121,6 +120,7 @@ def compare_with_one(
             for note, result in results:
                 about_p = _pvalue(result, stop_at)
                 shown = kernels.interval(result, interval, about_p["pvalue"])
+                caveats = [OVERLAP * score_intervals, of_units, interval.doubt, note, *of_next_test_set]
                 rows.append(
                     dict.fromkeys(COLUMNS)
                     | cells
@@ -131,7 +131,7 @@ def compare_with_one(
                         **_ends("ci", shown.low, shown.high),
                         "margin": getattr(result, "margin", None),
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
-                        "notes": [sentence for sentence in (*first, *caveats[:2], note, *caveats[2:]) if sentence],
+                        "notes": list(filter(None, caveats)),
                     }
                     | about_p
                 )

@@ -393,19 +393,25 @@ class _Score:
     def of_outputs(
         self, statistics: Statistics, resampling: Resampling, progress: Progress | None
     ) -> tuple[Check, float, float]:
-        """The check of one output of each system without its verdict, and the variances for `needed`."""
-        pair, sides = self.pair, ("greater", "less") if self.pair.metric.higher_is_better else ("less", "greater")
+        """The check of one output of each system without its verdict, and the two variances for `needed`.
 
-        def one_sided(side: str) -> Any:
+        System A of the pair is the baseline.
+        """
+        pair = self.pair
+        candidate_worse, candidate_better = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
+
+        def one_sided(alternative: str) -> Any:
             try:
-                return kernels.run(pair, find("exact", None, side), resampling)
+                return kernels.run(pair, find("exact", None, alternative), resampling)
             except InputError:
-                return kernels.run(pair, find("randomization", None, side), resampling, progress=progress)
+                return kernels.run(pair, find("randomization", None, alternative), resampling, progress=progress)
 
+        # The claim "not worse by the margin"; a candidate that is significantly better is not worse, either.
         p, loss = self._studentized() if self.passed is None else self._exact(self.passed)
-        worse = one_sided(sides[0])
-        if loss >= self.margin and (better := one_sided(sides[1]).pvalue) < self.alpha:
-            p, loss = better, 0.0
+        if loss >= self.margin and (p_better := one_sided(candidate_better).pvalue) < self.alpha:
+            p, loss = p_better, 0.0
+        # The claim "worse".
+        worse = one_sided(candidate_worse)
         error = self.n > 1 and float(intervals.jackknifed(pair.units.astype(np.float64), pair.metric)[1])
         score_a, score_b = pair.scorer.scores.tolist()
         check = self._check(
@@ -427,7 +433,9 @@ class _Score:
         ahead = row.gain if row.better == row.method_a else -row.gain
         better = ahead > 0 and row.pvalue_method / 2 < self.alpha
         # Without variance, only `rare` bounds the loss; with too few runs for an interval, nothing does.
-        reach = 0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else row.gain - row.ci_low
+        reach = math.inf if math.isnan(row.ci_low) else row.gain - row.ci_low
+        if row.standard_error == 0:
+            reach = 0.0
         check = self._check(
             score_baseline=row.score_b, score_candidate=row.score_a, change=row.score_a - row.score_b,
             largest_loss=0.0 if better else max(reach - ahead, self.rare), pvalue_not_worse=math.nan,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -559,38 +560,37 @@ def _ranked(systems: Sequence[str], pairs: pd.DataFrame, metric: Metric, alpha: 
     positions = {name: position for position, name in enumerate(systems)}
     n = len(systems)
     scores = np.empty(n)
-    ahead, beaten, adjusted, gain, low, high = np.zeros((6, n, n))
+    # Squares (systems × systems): whether a system has the better score, and significantly so; the rest symmetric.
+    ahead, beats, adjusted, gain, low, high = np.zeros((6, n, n))
     for side in ("a", "b"):
         scores[pairs[f"system_{side}"].map(positions).to_numpy()] = pairs[f"score_{side}"].to_numpy()
     a, b = (pairs[side].map(positions).to_numpy(dtype=np.intp) for side in ("system_a", "system_b"))
     ahead[a, b] = pairs["gain"] > 0
-    beaten[a, b] = pairs["pvalue_adjusted"] <= alpha
+    beats[a, b] = pairs["pvalue_adjusted"] <= alpha
     for square, column in ((adjusted, "pvalue_adjusted"), (gain, "gain"), (low, "ci_low"), (high, "ci_high")):
         square[a, b] = square[b, a] = pairs[column].to_numpy()
     rank = 1 + ahead.sum(axis=0).astype(np.int64)
     # Nearly equal scores count as equal, which is not transitive; the score itself decides then.
     order = np.lexsort((np.arange(n), -scores if metric.higher_is_better else scores, rank))
-    in_order = beaten[np.ix_(order, order)]
-    new = [position == 0 or bool(in_order[:position, position:].all()) for position in range(n)]
+    # A cluster begins where all systems before it are significantly better than all from it on.
+    in_order = beats[np.ix_(order, order)]
+    begins = [position == 0 or bool(in_order[:position, position:].all()) for position in range(n)]
     best = order[0]
-    next_one = [*order[1:], -1]
+    p_next = [adjusted[position, following] for position, following in pairwise(order)]
     return frame(
         RANKS,
         {
             "metric": metric.name,
             "rank": rank[order],
-            "rank_low": 1 + beaten.sum(axis=0).astype(np.int64)[order],
-            "rank_high": n - beaten.sum(axis=1).astype(np.int64)[order],
-            "cluster": np.cumsum(new),
+            "rank_low": 1 + beats.sum(axis=0).astype(np.int64)[order],
+            "rank_high": n - beats.sum(axis=1).astype(np.int64)[order],
+            "cluster": np.cumsum(begins),
             "system": [systems[position] for position in order],
             "score": scores[order],
             "behind": gain[best][order],
             "behind_low": np.where(order == best, np.nan, low[best][order]),
             "behind_high": np.where(order == best, np.nan, high[best][order]),
-            "p_next": [
-                adjusted[position, following] if following >= 0 else np.nan
-                for position, following in zip(order, next_one, strict=True)
-            ],
+            "p_next": [*p_next, np.nan],
             "signature": pairs["signature"].iloc[0],
         },
     )

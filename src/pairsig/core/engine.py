@@ -813,16 +813,17 @@ class Work:
         memory = resampling.memory
 
         def planned(n_threads: int, n_rows: int, n_in_memory: int) -> Work:
-            shared, each = product.n_bytes(test, n_rows, n_in_memory)
-            return cls(n_threads, n_rows, n_in_memory, n_columns, shared + n_threads * each)
+            shared, per_thread = product.n_bytes(test, n_rows, n_in_memory)
+            return cls(n_threads, n_rows, n_in_memory, n_columns, shared + n_threads * per_thread)
 
         fastest = planned(n_threads, n_rows, n_columns)
         if memory is None or fastest.n_bytes <= memory:
             return fastest
         least = min(n_rows, _FEWEST_ROWS)
         while n_threads:
-            block = max(1, memory // 4 // (n_threads * n_units * product.dtype.itemsize))
-            for n_in_memory in (n_columns, min(block, n_columns)):
+            # All columns, or as many as take a quarter of the memory; for each, fewer and fewer resamples at a time.
+            some_columns = max(1, memory // 4 // (n_threads * n_units * product.dtype.itemsize))
+            for n_in_memory in (n_columns, min(some_columns, n_columns)):
                 rows = n_rows
                 while rows > least and planned(n_threads, rows, n_in_memory).n_bytes > memory:
                     rows = max(least, rows // 2)

@@ -628,17 +628,18 @@ def _labelled(
 
 
 def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
-    """Names of the method of every system in logs; files with the same entry in `methods` are runs of it."""
+    """Names of the method of every system in logs; files with the same entry in `methods` are runs of it.
+
+    A method has the name that its logs give to the system. Namesakes get the settings in which they differ, and where
+    these are the same, the entry in `methods`.
+    """
     settings_of: dict[tuple[str, str], Mapping[str, str]] = {}
     methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
-            others = [
-                name
-                for name, known_method in settings_of
-                if known_method == method and name != part.system and len(files) > 1
-            ]
-            if others:
+            systems = [system for system, known_method in settings_of if known_method == method]
+            others = [system for system in systems if system != part.system]
+            if others and len(files) > 1:
                 raise InputError(
                     f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
                 )
@@ -662,13 +663,13 @@ def _same_model(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str])
     tasks: dict[str, list[str]] = {}
     for parts in files:
         tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
-    homes: dict[str, str] = {}
-    return [
-        homes.setdefault(parts[0].system, name)
-        if len(tasks) > 1 and len(set(of_model := tasks[parts[0].system])) == len(of_model)
-        else name
-        for parts, name in zip(files, methods, strict=True)
-    ]
+    name_of: dict[str, str] = {}
+    names = []
+    for parts, name in zip(files, methods, strict=True):
+        model = parts[0].system
+        different_tasks = len(set(tasks[model])) == len(tasks[model])
+        names.append(name_of.setdefault(model, name) if len(tasks) > 1 and different_tasks else name)
+    return names
 
 
 def _check_chosen(parts: Sequence[SystemCounts], names: Sequence[str]) -> None:

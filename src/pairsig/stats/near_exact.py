@@ -184,14 +184,18 @@ def counted(
 
     def add(moved: Floats, number: int) -> None:
         for scored, positions, exchanged, rows in scorer.shuffled(moved, pairs, number):
+            # 1{|D| >= δ}: where a shuffle is in relation to the borders δ and −δ, > 0 beyond and 0 on them.
             first, second = (of_side.sides(scored, positions, rows) for of_side in borders)
             extreme = (first > 0) | (second > 0) if strict else (first >= 0) | (second >= 0)
+            # L = Σ sᵢwᵢ: the sum of all wᵢ, and what the swaps change.
             moves = np.zeros(extreme.shape)
             for column, slope in zip(exchanged, slopes[rows].T, strict=True):
                 moves += column * (2 * slope)[:, None]
+            # 1{|D| >= δ} − h, the positive and the negative part.
             apart = extreme - _share(np.abs(moves + sums[rows, None]), border[rows, None], noise[rows, None])
             higher = np.maximum(apart, 0.0).sum(axis=1)
             lower = higher - apart.sum(axis=1)
+            # The counts of the plain estimate.
             beyond, on = ((first > 0) if favoured else (first < 0)).sum(axis=1), (first == 0).sum(axis=1)
             if test.two_sided:
                 beyond, on = beyond + (second > 0).sum(axis=1), on + (second == 0).sum(axis=1)
@@ -205,6 +209,7 @@ def counted(
     if test.two_sided:  # without a better system, both sides have the same border
         equal[scorer.gains(pairs) == 0] //= 2
     linear = np.array([np.nan if of_pair.noise == 0 else of_pair.pvalue for of_pair in approximations])
+    # Small p-values, from shuffles of their own that are drawn near the border.
     tilted = np.full((2, len(pairs)), np.nan)
     if favoured:
         rare = np.flatnonzero((linear < RARE) & (linear > 0))

@@ -77,20 +77,18 @@ def on_another(
     z_low, z_high = _in_errors(p_low, p_high)
     v_on, v_against = np.square(error_on, dtype=np.float64), np.square(error_against, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance_of_both = v_on + v_against
-        mean = np.abs((np.asarray(gain_on) * v_against + np.asarray(gain_against) * v_on) / variance_of_both)
-        # In standard errors of the first test set; at `edge` the second gain changes its sign.
-        mean, edge, spread = (
-            mean / error_on,
-            mean / error_on * variance_of_both / v_against,
-            np.sqrt(v_on / variance_of_both),
-        )
+        v_sum = v_on + v_against
+        # m, made positive. From here on in standard errors of the first test set.
+        m = np.abs((np.asarray(gain_on) * v_against + np.asarray(gain_against) * v_on) / v_sum)
+        mean, spread = m / error_on, np.sqrt(v_on / v_sum)
+        edge = m / error_on * v_sum / v_against  # m(1 + v₁/v₂), where the second gain changes its sign
         degenerate = ~((v_on > 0) & (v_against > 0))
 
         def below(z: Floats | float) -> Floats:
             probability: Floats = ndtr((z - mean) / spread)
             return probability
 
+        # d₁ in the range, and below the edge; wrong is the rest, and d₁ < 0 in the range, where d₂ > 0.
         inside = below(z_high) - below(z_low)
         right = below(np.minimum(z_high, edge)) - below(np.minimum(z_low, edge))
         wrong = inside - right + below(-z_low) - below(-z_high)

@@ -130,15 +130,19 @@ def variance(
     e = np.asarray(residuals, dtype=np.float64)
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
+    # V and its degrees of freedom over systems, and over test sets.
     ways = [_way(members) for members in (systems, test_sets) if members is not None and (members >= 0).any()]
     estimates = [_one_way(e, share, *way, own_variance=own_variance) for way in ways]
-    largest = max([float(np.square(e).sum()), *(value for value, _ in estimates)])
-    added = math.fsum(value for value, _ in estimates)
-    if not largest or added**2 < _LEAST:
-        return largest, 1.0
-    degrees = added**2 / math.fsum(value**2 / degrees for value, degrees in estimates)
+    # The lower bound: either V, and Σ eᵣ².
+    lowest = max([float(np.square(e).sum()), *(v for v, _ in estimates)])
+    total = math.fsum(v for v, _ in estimates)
+    if not lowest or total**2 < _LEAST:
+        return lowest, 1.0
+    # Satterthwaite's degrees of freedom: (Σ V)² / Σ V²/ν.
+    degrees = total**2 / math.fsum(v**2 / degrees for v, degrees in estimates)
+    # Two ways: the sum, minus Σ eᵣeᵩ of rows that share both.
     of_common_rows = _of_both(e, *ways) if len(ways) == 2 else 0.0
-    return max(largest, added - max(of_common_rows, 0.0)), degrees
+    return max(lowest, total - max(of_common_rows, 0.0)), degrees
 
 
 def interval(
@@ -255,12 +259,15 @@ def _one_way(
     row, column = np.nonzero(way >= 0)
     code = way[row, column]
     rows = np.bincount(code)
+    # 1 − hₖ; a member of all rows is fixed, not drawn.
     left = 1 - np.bincount(code, share[row])
     drawn = left > _NOTHING
+    # Δₖ, and 1 / (1 − hₖ)².
     change, factor = np.zeros((2, len(rows)))
     change[drawn] = np.bincount(code, e[row])[drawn] / left[drawn]
     factor[drawn] = left[drawn] ** -2
 
+    # (Σ eᵣ)² of each pair, and the second term of V.
     of_pairs = np.flatnonzero(numbers >= 0)
     pair = _numbered(numbers[of_pairs])
     rows_of_pair = np.bincount(pair)
@@ -269,6 +276,7 @@ def _one_way(
     a, b = way[of_pairs[first]].T
     squares = np.bincount(pair, e[of_pairs], minlength=len(first)) ** 2
     twice = np.where(drawn[a] & drawn[b], (factor[a] + factor[b]) / 2, 0.0) * squares
+    # Two members that only appear together are one draw, for the degrees of freedom.
     one_draw = b[(rows[a] == rows_of_pair) & (rows[b] == rows_of_pair)]
     separate = change[drawn & ~np.isin(np.arange(len(rows)), one_draw)]
     return max(float(np.square(change).sum() - own_variance * twice.sum()), float(squares.sum())), degrees(separate)

@@ -119,14 +119,14 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
     rows: list[dict[str, Any]] = []
     halves: dict[str, list[_Halves]] = {}
     for statistics, metric in data:
-        _, of = np.unique(statistics.documents, return_inverse=True)
-        n_documents = int(of.max()) + 1
-        if not ENOUGH <= n_documents < len(of):
+        _, document = np.unique(statistics.documents, return_inverse=True)
+        n_documents = int(document.max()) + 1
+        if not ENOUGH <= n_documents < len(document):
             continue
-        rng = np.random.Generator(np.random.SFC64([seed, len(of)]))
+        rng = np.random.Generator(np.random.SFC64([seed, len(document)]))
         row = {
             "dataset": statistics.dataset, "metric": metric.name,
-            "n_segments": len(of), "n_documents": n_documents, "n_systems": len(statistics.systems),
+            "n_segments": len(document), "n_documents": n_documents, "n_systems": len(statistics.systems),
         }  # fmt: skip
         counts = statistics.of(metric)
         u = influence_values(counts, metric)
@@ -134,8 +134,8 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
         if not _squares(u - u.mean(axis=1, keepdims=True), pairs).any():
             continue
         names = np.array(statistics.systems)
-        split = _Halves.of(counts, u, metric, of, pairs, names, rng)
-        rows.append(row | _effect(u, of, pairs, rng) | split.row())
+        split = _Halves.of(counts, u, metric, document, pairs, names, rng)
+        rows.append(row | _effect(u, document, pairs, rng) | split.row())
         halves.setdefault(metric.name, []).append(split)
     for name, parts in halves.items():
         if len(parts) > 1:

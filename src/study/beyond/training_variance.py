@@ -307,23 +307,30 @@ class _Runs:
         return (by_outputs < ALPHA) & (gain != 0), by_runs < ALPHA
 
     def better(self, on: _Scored, against: _Scored) -> dict[str, Floats]:
-        """For each question and pair: p, gain, its variance, the gain to compare with, and its variance."""
+        """For each question and pair of runs: p, gain, its variance, the gain to compare with, and its variance.
+
+        The questions are whether the `outputs` of the better run win again on another test set, whether its `method`
+        does there (with the mean of its other runs), and the latter with p-values of the `method-level test`.
+        """
         from scipy.special import ndtr, stdtr
 
         a, b = self.pairs.T
         others = self.k - 1
         gain, variance = on.gains(self.pairs)
+        # The variance of the scores of the other runs of each run's method, and its part from training.
         total, rest = (values[self.methods] for values in self.per_method(on))
         deviation = on.quality - (self.averaging @ on.quality)[self.methods]
         with np.errstate(divide="ignore", invalid="ignore"):
             # Leaving out a run reduces the sum of squares by k/(k − 1) times its squared deviation.
             without = (others * total - self.k / others * deviation**2) / (others - 1)
             training = np.maximum(0.0, without - rest)
+            # The gain of two methods from one run each, with Satterthwaite's degrees of freedom: V² / Σ v²/ν.
             total_variance = variance + training[a] + training[b]
             uncertainty = variance**2 / (on.n - 1)
             uncertainty += sum((training[run] + rest[run]) ** 2 / (others[run] - 1) for run in (a, b))
             p = ndtr(-np.abs(gain) / np.sqrt(variance))
             pvalue_by_method = stdtr(total_variance**2 / uncertainty, -np.abs(gain) / np.sqrt(total_variance))
+            # The gain of the means of the other runs on the other test set.
             means, of_means = against.averaged(self.others).gains(self.pairs)
             known = of_means + training[a] / others[a] + training[b] / others[b]
         pvalue_by_method[np.minimum(others[a], others[b]) < LEAST_OTHERS] = np.nan

@@ -335,6 +335,7 @@ def _chosen(
                 f"{second}, expected them once; name the file"
             )
         by_name[log_of_task.name] = log_of_task
+    # Groups may consist of groups: `leaves` are the tasks below a name.
     groups: dict[str, list[str]] = {}
     for log_of_task in tasks:
         for name in log_of_task.reported("group_subtasks", kind=dict):
@@ -345,6 +346,7 @@ def _chosen(
             return [name]
         return list(dict.fromkeys(chain.from_iterable(leaves(part, depth + 1) for part in groups[name])))
 
+    # Groups of which all tasks are there can be requested, too.
     whole = {
         name: leaf_tasks for name in groups if len(leaf_tasks := leaves(name)) > 1 and set(leaf_tasks) <= set(by_name)
     }
