@@ -7,10 +7,8 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +18,6 @@ from jinja2 import Environment
 
 from pairsig.io.errors import InputError
 from pairsig.io.rendering import count
-from pairsig.io.tables import replacing
 from pairsig.metrics.names import metric_name
 from study import analysis
 from study.analysis.pairs import MIN_PAIRS, WINDOW
@@ -99,7 +96,7 @@ def build(run: Run, folder: Path) -> None:
         (folder / name).mkdir()
     for asset in ASSETS.iterdir():
         shutil.copyfile(asset, folder / asset.name)
-    (folder / "vega.js").write_bytes(_vega())
+    (folder / "vega.js").write_text(_vega(), encoding="utf-8")
     figures = _copied(run.figures, folder / "figures")
     names = sorted(run.tables)
     for name, table in run.tables.items():
@@ -210,21 +207,15 @@ def _by_section(figures: Mapping[str, Figure]) -> list[tuple[str, list[Figure]]]
 
 
 @cache
-def _vega() -> bytes:
-    """Bundle Vega, Vega-Lite and Vega-Embed in one script, which is kept beside the compiled code: it takes seconds."""
+def _vega() -> str:
+    """Bundle Vega, Vega-Lite and Vega-Embed in one script."""
     try:
         import vl_convert
     except ModuleNotFoundError:
         raise InputError(
             "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
         ) from None
-    file = Path(__file__).parent / "__pycache__" / f"vega-{version('vl-convert-python')}.js"
-    if file.exists():
-        return file.read_bytes()
-    bundle = str(vl_convert.javascript_bundle()).encode()  # type: ignore[call-arg]  # the stub lacks a default
-    with suppress(OSError), replacing(file) as temporary:  # the code may be read-only
-        temporary.write_bytes(bundle)
-    return bundle
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub lacks a default
 
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
