@@ -13,7 +13,7 @@ from pairsig import Statistics
 from pairsig.core import statistics
 from pairsig.metrics import registry
 from study.analysis import over_systems
-from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, training_variance
+from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, _Runs, _Scored, training_variance
 from study.figures.training_variance import training_variance as figure
 from test_recomputed import F1, STATISTICS, f1, reference
 from test_recomputed import counts as counts_of
@@ -104,6 +104,30 @@ def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
         low, high = over_systems.share_interval(replicated.ravel(), pairs)
         caught.append(low <= truth <= high)
     assert np.mean(caught) > 0.93
+
+
+def test_the_p_value_by_method_is_welchs_with_the_variance_of_the_other_runs():
+    """From one run of each method; the other runs only say how much runs vary (Satterthwaite 1946)."""
+    rng = np.random.default_rng(8)
+    n, k = 300, 5
+    methods = ["a"] * k + ["b"] * k
+    values = rng.normal(size=n) + 0.7 * rng.normal(size=(2 * k, n)) + 0.1 * rng.normal(size=(2 * k, 1))
+    counts = np.stack([values, np.ones_like(values)], axis=2)
+    runs, scored = _Runs(methods, "c", {}), _Scored.of(counts, MEAN)
+    pvalues = runs.better(scored, scored)["method-level test"][0]
+    means = values.mean(axis=1)
+    for (a, b), pvalue in zip(runs.pairs.tolist(), pvalues, strict=True):
+        variance = np.var(values[a] - values[b], ddof=1) / n
+        training, uncertainty = 0.0, variance**2 / (n - 1)
+        for run, of_method in ((a, values[:k]), (b, values[k:])):
+            others = np.delete(of_method.mean(axis=1), run % k)
+            rest = np.var(of_method, axis=0, ddof=1)  # of single segments, around the mean of the runs
+            within = (rest.mean() - np.var(of_method.mean(axis=1), ddof=1)) / (n - 1)
+            training += max(0.0, np.var(others, ddof=1) - within)
+            uncertainty += max(within, np.var(others, ddof=1)) ** 2 / (k - 2)
+        total = variance + training
+        t = abs(means[a] - means[b]) / sqrt(total)
+        assert pvalue == pytest.approx(stats.t.sf(t, total**2 / uncertainty), rel=1e-6)
 
 
 class TestBetterMethod:
