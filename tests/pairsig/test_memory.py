@@ -1,5 +1,6 @@
 """The memory needed is reported or refused before any computation; less memory only takes more time."""
 
+import gc
 import os
 import platform
 import subprocess
@@ -102,6 +103,12 @@ def test_needed_memory_stays_within_the_plan(metric, test, monkeypatch):
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak <= plan.n_bytes + 2 * MIB
+
+
+def test_the_collector_runs_again_after_reading():
+    with memory.without_collector():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries decide by themselves what they keep")

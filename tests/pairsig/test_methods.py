@@ -511,3 +511,11 @@ def test_the_cheapest_number_of_samples():
 def test_two_segments_are_enough():
     a, b = np.random.default_rng(8).normal(size=(2, 3, 2))
     assert np.isfinite(compared(means(a=a, b=b))["gain"])
+
+
+def test_training_without_variance_may_be_specified():
+    """One run each, and σ = 0: the method is its outputs."""
+    rng = np.random.default_rng(6)
+    systems = {"a": rng.random((1, 40, 1)), "b": rng.random((1, 40, 1)) + 0.1}
+    table = pairsig.compare_methods(systems, training_sd=0.0).table
+    assert table["pvalue_method"].item() == pytest.approx(table["pvalue_outputs"].item(), abs=0.01)

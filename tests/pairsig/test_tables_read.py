@@ -595,3 +595,9 @@ def test_what_is_offered_is_what_the_columns_may_mean(case: str, tmp_path: Path)
     with pytest.raises(Question) as caught:
         read(tmp_path / "t.csv")
     assert list(caught.value.answers) == expected
+
+
+def test_capital_letters_in_a_suffix_do_not_matter(tmp_path):
+    rows = ["item\tsystem\tscore", "1\ta\t1", "1\tb\t0", "2\ta\t1", "2\tb\t1"]
+    (tmp_path / "SCORES.TSV").write_text("\n".join(rows), encoding="utf-8")
+    assert pairsig.read(tmp_path / "SCORES.TSV").systems == ("a", "b")
