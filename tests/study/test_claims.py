@@ -68,5 +68,5 @@ def test_the_median_critical_difference_is_that_of_pairs_that_differ():
     counts = np.stack([correct, np.ones_like(correct)], axis=2)
     pairs = np.array([(a, b) for a in range(5) for b in range(a + 1, 5)])
     errors = [100 * np.std(correct[a] - correct[b]) / 80**0.5 for a, b in pairs.tolist() if (a, b) != (3, 4)]
-    found = claims._median_critical_difference(counts, registry.metric("accuracy"), pairs)
-    assert found == pytest.approx(1.6448536 * np.median(errors), rel=1e-6)
+    critical_difference = claims._median_critical_difference(counts, registry.metric("accuracy"), pairs)
+    assert critical_difference == pytest.approx(1.6448536 * np.median(errors), rel=1e-6)

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -77,9 +77,10 @@ def in_report(path, caption, category, **entry):
 def instead_of(names, name):
     """Prefer a rule to those whose work it does, and list the files that these read and none of them makes."""
     workflow.ruleorder(name, *names)
-    replaced = [getattr(rules, one) for one in names]
-    made = {str(path) for rule in replaced for path in rule.output}
-    return sorted({str(path) for rule in replaced for path in rule.input} - made)
+    replaced = [getattr(rules, rule_name) for rule_name in names]
+    read = chain.from_iterable(rule.input for rule in replaced)
+    made = chain.from_iterable(rule.output for rule in replaced)
+    return sorted({*map(str, read)} - {*map(str, made)})
 
 
 def one_of(names):

@@ -22,7 +22,8 @@ PICTURES = [
     )
     for figure in STUDY_FIGURES
 ] + [
-    jobs.picture(figure, suffix=suffix) for figure in STUDY_FIGURES for suffix in OTHERS
+    jobs.picture(figure, suffix=suffix)
+    for figure, suffix in product(STUDY_FIGURES, OTHERS)
 ]
 DATASET_PICTURES = [
     in_report(
@@ -33,7 +34,7 @@ DATASET_PICTURES = [
         labels={"dataset": dataset, "test": test},
     )
     for figure, dataset, test in DATASET_FIGURES
-] + [jobs.picture(*one, suffix) for one in DATASET_FIGURES for suffix in OTHERS]
+] + [jobs.picture(*drawn, suffix) for drawn, suffix in product(DATASET_FIGURES, OTHERS)]
 
 
 rule plot:

@@ -13,7 +13,7 @@ if TOGETHER and len(scatter.resamples("{scatteritem}")) == 1:
     ruleorder: compare_together > resize
 
     rule compare_together:
-        """Compare all systems of one dataset after another."""
+        """Compare the systems of each dataset, one dataset after another."""
         input:
             statistics=[study.datasets[name].statistics for name in SELECTED],
             library=sorted({*library("all-pairs"), *library("resize")}),
