@@ -11,7 +11,7 @@ file.)
 Which tests to run is measured, not listed: in a first run every block notes which tests reach it. A mutant
 then takes those that reach its block until one fails: first those of the files that are most about it (to collect the
 tests of all files takes longer than most tests), and of these fast ones, and those that have killed others. Results are
-kept in `.mutants/`: what was killed stays so while its module is the same, what lived is tried again when tests have
+kept in `.mutants/`: what was killed stays so while its function is the same, what lived is tried again when tests have
 changed, and a run that was stopped goes on.
 
 Mutants that no test can kill stand in `mutation_equivalents.tsv` with the reason, by what they change and not by line.
@@ -101,6 +101,7 @@ class Mutant:
     """One fault, named by `module`, `scope` (a function), `before` and `after` (with a number if it comes again).
 
     `start` and `end` are the bytes to replace by `text`; `block` is the line at which its block begins, 0 at import.
+    `around` is a digest of the outermost function, or of the module.
     """
 
     module: str
@@ -111,6 +112,7 @@ class Mutant:
     end: int
     text: str
     block: int
+    around: str
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -172,6 +174,7 @@ class Reader(ast.NodeVisitor):
         self.scope: list[str] = []
         self.block = 0
         self.compiled = False
+        self.around = digest(source)
         self.blocks: list[tuple[int, int]] = []  # line and column of first statements
         self.mutants: list[Mutant] = []
         self.seen: Counter[tuple[str, str, str]] = Counter()
@@ -203,8 +206,11 @@ class Reader(ast.NodeVisitor):
         self.parents.pop()
 
     def define(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        outer = self.block, self.compiled
+        outer = self.block, self.compiled, self.around
         if isinstance(node, ast.FunctionDef):
+            if not self.block:
+                end = self.place(node.end_lineno or 0, node.end_col_offset or 0)
+                self.around = digest(self.source[self.place(node.lineno, node.col_offset) : end])
             self.compiled |= any(
                 name in ast.unparse(decorator)
                 for decorator in node.decorator_list
@@ -220,7 +226,7 @@ class Reader(ast.NodeVisitor):
         self.scope.append(node.name)
         self.statements(node.body, isinstance(node, ast.FunctionDef))
         self.scope.pop()
-        self.block, self.compiled = outer
+        self.block, self.compiled, self.around = outer
 
     def children(self, node: ast.AST) -> None:
         for _, value in ast.iter_fields(node):
@@ -281,7 +287,7 @@ class Reader(ast.NodeVisitor):
         self.seen[scope, before, after] += 1
         if self.seen[scope, before, after] > 1:
             after += f"  #{self.seen[scope, before, after]}"
-        self.mutants.append(Mutant(self.module, scope, before, after, start, end, text, self.block))
+        self.mutants.append(Mutant(self.module, scope, before, after, start, end, text, self.block, self.around))
 
 
 def modules() -> dict[str, bytes]:
@@ -315,7 +321,8 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 def live_functions(mutant: Mutant) -> Iterator[FunctionType]:
     """The functions of the imported module that bear the name of the mutant's outermost function."""
-    holder: Any = importlib.import_module(mutant.module.removeprefix("src/").removesuffix(".py").replace("/", "."))
+    path = mutant.module.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+    holder: Any = importlib.import_module(path.replace("/", "."))
     for name in mutant.scope.split("."):
         holder = vars(holder).get(name)
         if not isinstance(holder, type):
@@ -640,11 +647,8 @@ class Results:
 
     path = KEPT / "results.tsv"
 
-    def __init__(
-        self, copy: Copy, sources: dict[str, bytes], reach: dict[str, dict[str, float]], seconds: float, n: int
-    ) -> None:
-        self.reach, self.seconds, self.n = reach, seconds, n
-        self.sources = {module: digest(source) for module, source in sources.items()}
+    def __init__(self, copy: Copy, reach: dict[str, dict[str, float]], seconds: float) -> None:
+        self.reach, self.seconds = reach, seconds
         self.sizes = Counter(test.split("::")[0] for test in set().union(*reach.values()))
         self.files = {name: (copy.folder / name).read_bytes() for name in self.sizes}
         self.screen = os.dup(1)  # pytest's own output goes to a file
@@ -660,17 +664,17 @@ class Results:
             self.killers[module][test] += outcome == "killed"
 
     def outcome(self, mutant: Mutant) -> str:
-        """`killed`, `endless` or `lived`, or nothing if that is not known of this source and these tests."""
-        outcome, _, source, tests = self.known.get(mutant.key, ("", "", "", ""))
-        same = source == self.sources[mutant.module] and (outcome != "lived" or tests == self.tested(mutant))
+        """`killed`, `endless` or `lived`, or nothing if that is not known of this function and these tests."""
+        outcome, _, around, tests = self.known.get(mutant.key, ("", "", "", ""))
+        same = around == mutant.around and (outcome != "lived" or tests == self.tested(mutant))
         return outcome if same else ""
 
     def tested(self, mutant: Mutant) -> str:
         names = {test.split("::")[0] for test in self.reach.get(f"{mutant.module}:{mutant.block}", ())}
-        return digest(*(self.files[name] for name in sorted(names)))
+        return digest(str(self.seconds).encode(), *(self.files[name] for name in sorted(names)))
 
     def add(self, mutant: Mutant, outcome: str, test: str) -> None:
-        row = [outcome, test, self.sources[mutant.module], self.tested(mutant)]
+        row = [outcome, test, mutant.around, self.tested(mutant)]
         with self.path.open("a", encoding="utf-8", newline="") as lines:
             csv.writer(lines, delimiter="\t", lineterminator="\n").writerow([*mutant.key, *row])
         self.known[mutant.key] = row
@@ -785,7 +789,7 @@ def main() -> None:
         importlib.import_module(name)
     copy = Copy(KEPT / "copy")
     reach, imported = survey(copy, modules(), options.tests)
-    results = Results(copy, sources, reach, options.seconds, len(mutants))
+    results = Results(copy, reach, options.seconds)
     ends = started + 60 * options.minutes
     pending = [mutant for mutant in mutants if mutant.key not in equivalent and not results.outcome(mutant)]
     for mutant in pending:
