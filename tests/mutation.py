@@ -459,7 +459,7 @@ class InMemory:
                 traceback.print_exc()
             os._exit(status)
         # Processor time is limited, since the machine may be busy; a mutant that waits for itself takes none.
-        self.running[child] = mutant, folder, time.monotonic() + 20 * limit
+        self.running[child] = mutant, folder, time.monotonic() + 4 * limit
 
     @staticmethod
     def run(items: list[Any], folder: Path) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -128,38 +129,45 @@ def test_every_answer_to_every_question_leads_to_a_result(case: Any) -> None:
 ROWS = pd.DataFrame({"id": [1, 1, 2, 2, 3, 3], "system": list("ABABAB"), "score": [1, 0, 0, 0, 1, 1]})
 
 
-def frames() -> dict[str, Any]:
-    """The same scores in data frames of several kinds."""
+def polars_frame() -> Any:
     import polars
+
+    return polars.from_pandas(ROWS)
+
+
+def arrow_table() -> Any:
     import pyarrow
 
-    wide = ROWS.set_index(["id", "system"])
-    return {
-        "pandas": ROWS,
-        "index": ROWS.set_index("id"),
-        "several levels": wide,
-        "an index without a name": ROWS.set_index(ROWS["id"].map(str).rename(None)).drop(columns="id"),
-        "an index that is repeated": pd.concat([ROWS, ROWS.iloc[:0]]).set_axis([0, 0, 1, 1, 2, 2]).drop(columns="id"),
-        "a shuffled index beside ids": ROWS.set_axis([5, 3, 1, 0, 2, 4]),
-        "categories": ROWS.astype({"system": "category", "id": "category"}),
-        "categories of numbers": ROWS.astype({"score": "category"}),
-        "nullable": ROWS.astype({"score": "Int64", "id": "Int64", "system": "string"}),
-        "nullable truth": ROWS.astype({"score": "boolean"}),
-        "arrow types": ROWS.astype({"score": "int64[pyarrow]", "system": "string[pyarrow]"}),
-        "objects": ROWS.astype(object),
-        "floats as ids": ROWS.astype({"id": float}),
-        "times as ids": ROWS.assign(id=pd.to_datetime(ROWS["id"], unit="D")),
-        "levels of columns": ROWS.pivot_table("score", "id", "system").set_axis(
-            pd.MultiIndex.from_product([["A", "B"], [7]], names=["model", "seed"]), axis=1
-        ),
-        "polars": polars.from_pandas(ROWS),
-        "pyarrow": pyarrow.Table.from_pandas(ROWS),
-    }
+    return pyarrow.Table.from_pandas(ROWS)
 
 
-@pytest.mark.parametrize("kind", frames())
+FRAMES: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: ROWS,
+    "index": lambda: ROWS.set_index("id"),
+    "several levels": lambda: ROWS.set_index(["id", "system"]),
+    "an index without a name": lambda: ROWS.set_index(ROWS["id"].map(str).rename(None)).drop(columns="id"),
+    "an index that is repeated": lambda: ROWS.set_axis([0, 0, 1, 1, 2, 2]).drop(columns="id"),
+    "a shuffled index beside ids": lambda: ROWS.set_axis([5, 3, 1, 0, 2, 4]),
+    "categories": lambda: ROWS.astype({"system": "category", "id": "category"}),
+    "categories of numbers": lambda: ROWS.astype({"score": "category"}),
+    "nullable": lambda: ROWS.astype({"score": "Int64", "id": "Int64", "system": "string"}),
+    "nullable truth": lambda: ROWS.astype({"score": "boolean"}),
+    "arrow types": lambda: ROWS.astype({"score": "int64[pyarrow]", "system": "string[pyarrow]"}),
+    "objects": lambda: ROWS.astype(object),
+    "floats as ids": lambda: ROWS.astype({"id": float}),
+    "times as ids": lambda: ROWS.assign(id=pd.to_datetime(ROWS["id"], unit="D")),
+    "levels of columns": lambda: ROWS.pivot_table("score", "id", "system").set_axis(
+        pd.MultiIndex.from_product([["A", "B"], [7]], names=["model", "seed"]), axis=1
+    ),
+    "polars": polars_frame,
+    "pyarrow": arrow_table,
+}
+"""The same scores in data frames of several kinds, made when they are needed: polars starts threads."""
+
+
+@pytest.mark.parametrize("kind", FRAMES)
 def test_data_frames_are_read_as_files_are(kind: str) -> None:
-    parts = read(frames()[kind])
+    parts = read(FRAMES[kind]())
     assert {part.system: means(part) for part in parts} == {"A": [pytest.approx(2 / 3)], "B": [pytest.approx(1 / 3)]}
     assert all(len(part.segments) == 3 for part in parts)
 
