@@ -437,7 +437,7 @@ class InMemory:
                     break
                 while len(self.running) >= self.n_jobs:
                     self.wait()
-                tests = [test for stage in self.results.stages(mutant) for test in stage]
+                tests = self.results.ordered(mutant)
                 self.start(mutant, [by_id[test] for test in tests], Path(folder) / str(number))
             while self.running:
                 self.wait()
@@ -656,12 +656,16 @@ class Results:
 
     def read(self) -> None:
         self.known: dict[tuple[str, ...], list[str]] = {}
-        self.killers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.killers: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)  # by module and scope or ""
         if self.path.exists():
             with self.path.open(encoding="utf-8", newline="") as lines:
                 self.known = {tuple(row[:4]): row[4:] for row in csv.reader(lines, delimiter="\t")}
-        for (module, *_), (outcome, test, *_) in self.known.items():
-            self.killers[module][test] += outcome == "killed"
+        for (module, scope, *_), (outcome, test, *_) in self.known.items():
+            self.count(module, scope, outcome, test)
+
+    def count(self, module: str, scope: str, outcome: str, test: str) -> None:
+        for place in {scope, ""}:
+            self.killers[module, place][test] += outcome == "killed"
 
     def outcome(self, mutant: Mutant) -> str:
         """`killed`, `endless` or `lived`, or nothing if that is not known of this function and these tests."""
@@ -678,7 +682,7 @@ class Results:
         with self.path.open("a", encoding="utf-8", newline="") as lines:
             csv.writer(lines, delimiter="\t", lineterminator="\n").writerow([*mutant.key, *row])
         self.known[mutant.key] = row
-        self.killers[mutant.module][test] += outcome == "killed"
+        self.count(mutant.module, mutant.scope, outcome, test)
         text = f"{outcome}: {mutant.module} {mutant.scope}\n"
         if outcome == "lived":
             text += f"    {mutant.before}\n    {mutant.after}  {test}\n"
@@ -687,8 +691,8 @@ class Results:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that reach the mutant's block: fast ones and those that have killed others first."""
         seconds = self.reach.get(f"{mutant.module}:{mutant.block}", {})
-        killed = self.killers[mutant.module]
-        ordered = sorted(seconds, key=lambda test: seconds[test] / (1 + killed[test]))
+        near, far = self.killers[mutant.module, mutant.scope], self.killers[mutant.module, ""]
+        ordered = sorted(seconds, key=lambda test: seconds[test] / (1 + far[test] + 100 * near[test]))
         taken = accumulate(seconds[test] for test in ordered)
         return [test for test, until in zip(ordered, taken, strict=True) if until <= self.seconds]
 
@@ -700,6 +704,11 @@ class Results:
         for some in (files[:FIRST_FILES], files[FIRST_FILES:]):
             if some:
                 yield [test for test in tests if test.split("::")[0] in some]
+
+    def ordered(self, mutant: Mutant) -> list[str]:
+        """All of them: first those that have killed others of the function."""
+        near = self.killers[mutant.module, mutant.scope]
+        return sorted((test for stage in self.stages(mutant) for test in stage), key=lambda test: -near[test])
 
     def limit(self, mutant: Mutant, tests: list[str]) -> float:
         """Seconds of processor time after which the tests do not end."""
