@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from pairsig import Statistics
 from pairsig.io.errors import InputError, Question
-from pairsig.readers import Beginning, markup
+from pairsig.metrics import registry
+from pairsig.readers import Beginning, markup, recognition, system_counts
 from pairsig.readers.logs import items
 from pairsig.readers.outputs import alignment, conllu, iob, trees
+from pairsig.readers.system_counts import SystemCounts
 
 
 @pytest.fixture
@@ -175,3 +181,126 @@ def test_excerpts_are_the_start_or_the_end_of_a_text_on_one_line() -> None:
     assert items.excerpt("c" * most) == items.excerpt("c" * most, end=True) == "c" * most
     blanks = ("x" + " " * 9) * 200  # of which 4 times as many characters are looked at
     assert items.excerpt(blanks) == items.excerpt(blanks, end=True) == " ".join("x" * (4 * most // 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(S)", [["S"]]),
+        ("( )", []),
+        ("(())", []),
+        ("(A b c)", [["A", "b", "c"]]),
+        ("( (S (A b)) )", [["", ["S", ["A", "b"]]]]),
+        ("(S (A b)) (T (B c))", [["S", ["A", "b"]], ["T", ["B", "c"]]]),
+    ],
+)
+def test_trees_have_a_label_or_a_word(text: str, expected: list[Any]) -> None:
+    assert [tree for _, tree in trees.nodes([(1, text)], "t")] == expected
+
+
+def test_an_empty_file_is_said_to_be_empty(file: Any) -> None:
+    with pytest.raises(InputError, match="found an empty file, expected scores"):
+        recognition.recognize([file(" \n \n", "empty")])
+
+
+# Systems on the same items.
+
+
+def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> SystemCounts:
+    """The scores of a table, or with `unscored={}` those of another program."""
+    n = len(scores)
+    return SystemCounts(
+        **{
+            "segments": tuple(ids.split()) or tuple(map(str, range(1, n + 1))),
+            "documents": ("",) * n,
+            "counts": {"score": np.array(scores)},
+            "metrics": (system_counts.average("score"),),
+            "source": source,
+            "lines": range(1, n + 1),
+            "unscored": {"score": np.zeros(n, dtype=bool)},
+        }
+        | fields
+    )
+
+
+def align(*parts: SystemCounts, **how: Any) -> Statistics:
+    (statistics,) = system_counts.align(parts, [part.source for part in parts], **how)
+    return statistics
+
+
+def test_rows_without_ids_are_the_items_that_other_files_number() -> None:
+    rows = part([1, 0, 0.5], source="rows", by_row=True)
+    counts = align(rows, part([0.25, 0.75, 1], source="ids", ids="3 1 2")).counts
+    assert counts[:, :, 0].tolist() == [[1, 0, 0.5], [0.75, 1, 0.25]]
+    for scores, ids in (([1, 0, 1], "a b c"), ([1, 0], "1 2")):
+        with pytest.raises(InputError, match=r"rows has no ids of its 3 items, but ids has .*add a column `id`"):
+            align(rows, part(scores, source="ids", ids=ids))
+
+
+def test_contents_that_a_log_does_not_have_are_those_of_others() -> None:
+    first, second = part([1, 0], source="a", contents=("", "y")), part([0, 0], source="b", contents=("x", "y"))
+    assert len(align(first, second).segments) == 2
+    with pytest.raises(InputError, match="c, line 1: item 1 has a different content than in b"):
+        align(first, second, part([0, 0], source="c", contents=("z", "y")))
+
+
+@pytest.mark.parametrize("unscored", [{"score": np.zeros(2, dtype=bool)}, {}])
+@pytest.mark.parametrize("field", ["documents", "domains"])
+def test_items_belong_to_one_document_and_domain(field: str, unscored: Any) -> None:
+    parts = [part([1, 0], source="a", unscored=unscored), part([0, 0], source="b", unscored=unscored)]
+    parts = [replace(part, **{field: labels}) for part, labels in zip(parts, [("x", "y"), ("x", "z")], strict=True)]
+    with pytest.raises(InputError, match=rf"b, line 2: .*belongs to {field[:-1]} 'z'.*'y'"):
+        align(*parts)
+
+
+def test_labels_are_one_per_segment_and_those_of_the_file() -> None:
+    parts = part([1, 0], source="a", documents=("x", "")), part([0, 0], source="b", documents=("x", ""))
+    assert align(*parts, documents=("x", "y")).documents.tolist() == ["x", "y"]
+    with pytest.raises(InputError, match="a has 2 segments, but found 1 documents, expected one per segment"):
+        align(*parts, documents=("x",))
+    with pytest.raises(InputError, match="a, line 1: segment 1 belongs to document 'x', but to 'z' in the file"):
+        align(*parts, documents=("z", "y"))
+
+
+@pytest.mark.parametrize(("n", "listed"), [(5, r"\(1, 2, 3, 4, 5\)"), (7, r"\(1, 2, 3, 4, 5 and 2 more\)")])
+@pytest.mark.parametrize("common", [False, True])
+def test_segments_without_a_score_are_counted_and_the_first_listed(n: int, listed: str, common: bool) -> None:
+    scored = np.arange(9) >= n
+    statistics = align(
+        part([1] * 9, source="a", unscored={}, common=common),
+        part([0] * n + [1] * (9 - n), source="b", unscored={}, scored=scored, common=common),
+    )
+    (note,) = statistics.notes
+    assert re.search(rf"b was not scored on {n} of 9 segments on which other systems were {listed}", note)
+    assert ("left out for all systems, so scores differ" in note) == common
+    assert len(statistics.segments) == (9 - n if common else 9)
+
+
+@pytest.mark.parametrize(
+    ("scores", "lower", "words"),
+    [
+        ([1, 0, 0.5], False, ""),
+        ([1, 0, 1.5], False, "found the score 1.5 in score"),
+        ([1, 0, -0.5], False, "found the score -0.5 in score"),
+        ([1, 0, 0.5], True, "found that lower is better in score"),
+    ],
+)
+def test_missing_scores_are_wrong_where_0_is_the_worst(scores: list[float], lower: bool, words: str) -> None:
+    metrics = (system_counts.average("score", higher_is_better=not lower),)
+    parts = [part(scores, source="a", metrics=metrics), part([1, 1], source="b", ids="1 2", metrics=metrics)]
+    if not words:
+        assert align(*parts, missing="wrong").counts[:, :, 0].tolist() == [scores, [1, 1, 0]]
+        return
+    with pytest.raises(InputError, match=words):
+        align(*parts, missing="wrong")
+
+
+def test_counts_that_no_metric_has_are_refused_with_their_line() -> None:
+    f1 = registry.metric("f1")
+    for counts, words in (
+        ({"matched": [1, 3], "predicted": [1, 2], "gold": [1, 3]}, "line 2: segment 2 has matched > predicted"),
+        ({"matched": [1, -1], "predicted": [1, 2], "gold": [1, 3]}, "line 2: segment 2 has matched below 0"),
+    ):
+        columns = {name: np.array(values) for name, values in counts.items()}
+        with pytest.raises(InputError, match=words):
+            align(part([0, 0], source="a", unscored={}, metrics=(f1,), counts=columns))
