@@ -10,7 +10,7 @@
 #   make docs        build the documentation: docs/_build/html/index.html
 #   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
 #   make fuzz        run the property tests on more examples than `make test` (EXAMPLES=2000)
-#   make mutants     count the small faults in the library that the tests detect (SAMPLE=200 faults, SECONDS=30 each; continues)
+#   make mutants     count the small faults in the library that the tests detect (SAMPLE=200 faults, MODULE=readers, SECONDS=30 each; continues)
 
 PYTHON ?=
 CORES ?= all
@@ -139,7 +139,7 @@ fuzz: $(READY)
 		$$(grep -l "^from hypothesis" tests/*/test_*.py)
 
 mutants: $(READY)
-	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SECONDS),--seconds $(SECONDS))
+	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MODULE),--module $(MODULE)) $(if $(SECONDS),--seconds $(SECONDS))
 
 # One set of versions for every Python from 3.11 on, and every operating system.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

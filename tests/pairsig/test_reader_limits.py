@@ -14,6 +14,7 @@ from pairsig import Statistics
 from pairsig.io.errors import InputError, Question
 from pairsig.metrics import registry
 from pairsig.readers import Beginning, markup, recognition, system_counts
+from pairsig.readers.counts import evalb
 from pairsig.readers.logs import items
 from pairsig.readers.outputs import alignment, conllu, iob, trees
 from pairsig.readers.system_counts import SystemCounts
@@ -304,3 +305,45 @@ def test_counts_that_no_metric_has_are_refused_with_their_line() -> None:
         columns = {name: np.array(values) for name, values in counts.items()}
         with pytest.raises(InputError, match=words):
             align(part([0, 0], source="a", unscored={}, metrics=(f1,), counts=columns))
+
+
+# Listings of evalb, whose example has sentences of 6, 5 (failed) and 2 words.
+
+
+@pytest.mark.parametrize(
+    ("max_length", "scored"),
+    [(None, [True, False, True]), (6, [True, False, True]), (5, [False, False, True]), (2, [False, False, True])],
+)
+def test_sentences_up_to_a_length_are_scored(max_length: int | None, scored: list[bool], file: Any) -> None:
+    counts = evalb.read(file(evalb.READER.example), max_length=max_length)
+    assert counts.scored is not None
+    assert counts.scored.tolist() == scored
+    assert counts.counts["words"].tolist() == [words * valid for words, valid in zip([5, 4, 2], scored, strict=True)]
+
+
+@pytest.mark.parametrize("max_length", [0, 1])
+def test_a_length_that_no_sentence_has_is_refused(max_length: int, file: Any) -> None:
+    with pytest.raises(InputError, match=f"found no sentence of at most {max_length} words"):
+        evalb.read(file(evalb.READER.example), max_length=max_length)
+
+
+def test_summaries_of_short_sentences_count_those_of_their_length(file: Any) -> None:
+    for n, is_right in ((1, True), (2, False), (0, False)):
+        path = file(f"{evalb.READER.example}\n-- len<=2 --\nNumber of sentence        =      {n}\n")
+        if is_right:
+            assert len(evalb.read(path).segments) == 3
+        else:
+            with pytest.raises(InputError, match=f"found Number of sentence {n}, expected 1.00"):
+                evalb.read(path)
+
+
+def test_trees_are_complete_if_all_three_counts_are_equal_and_crossing_is_counted_up_to_2() -> None:
+    rows = [
+        evalb._Row(number, number, 5, 0, matched, gold, predicted, crossing, 5, 5)
+        for number, (matched, gold, predicted, crossing) in enumerate(
+            [(3, 4, 3, 0), (3, 3, 4, 2), (2, 2, 2, 3), (0, 0, 0, 9)]
+        )
+    ]
+    assert evalb._columns(rows, np.array([True, True, True, True]))["complete"].tolist() == [0, 0, 1, 1]
+    summary = evalb._summary(rows)
+    assert [summary[name] for name in ("Complete match", "No crossing", "2 or less crossing")] == [50, 25, 50]
