@@ -347,3 +347,66 @@ def test_trees_are_complete_if_all_three_counts_are_equal_and_crossing_is_counte
     assert evalb._columns(rows, np.array([True, True, True, True]))["complete"].tolist() == [0, 0, 1, 1]
     summary = evalb._summary(rows)
     assert [summary[name] for name in ("Complete match", "No crossing", "2 or less crossing")] == [50, 25, 50]
+
+
+# Items in another order, or missing.
+
+F1 = registry.metric("f1")
+
+
+def counted(matched: list[int], **fields: Any) -> SystemCounts:
+    counts = {name: np.array(values) for name, values in zip(F1.columns, [matched, [2] * 9, [3] * 9], strict=True)}
+    n = len(matched)
+    return part(
+        [0] * n,
+        metrics=(F1,),
+        counts={name: values[:n] for name, values in counts.items()},
+        unscored={"f1": np.zeros(n, dtype=bool)},
+        **fields,
+    )
+
+
+@pytest.mark.parametrize(
+    ("ids", "matched", "words"),
+    [
+        ("2 1", [3, 1], "b, line 1: segment 2 has matched > predicted"),
+        ("1 2", [1, 3], "b, line 2: segment 2 has matched > predicted"),
+        ("3 2", [1, 3], "b: segment 2 has matched > predicted"),
+    ],
+)
+def test_faults_are_found_in_their_lines_whatever_the_order(ids: str, matched: list[int], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        align(counted([1, 1], source="a"), counted(matched, source="b", ids=ids), missing="drop")
+
+
+def test_only_some_ids_are_listed_of_items_without_a_score() -> None:
+    for n, listed in ((3, r"\(1, 2, 3\)"), (4, r"\(1, 2, 3 and 1 more\)")):
+        lacks = np.arange(6) < n
+        with pytest.raises(Question, match=rf"b has no score in score for {n} of 6 items.* {listed}") as caught:
+            align(part([1] * 6, source="a"), part([1] * 6, source="b", unscored={"score": lacks}))
+        assert caught.value.answers == ({"missing": "wrong"}, {"missing": "drop"})
+
+
+def test_missing_scores_are_not_wrong_if_lower_is_better_in_one_of_two_metrics() -> None:
+    metrics = tuple(system_counts.average(name, higher_is_better=name != "loss") for name in ("score", "loss"))
+    lacks = np.array([False, True])
+    both = {"score": np.array([1, 0]), "loss": np.array([0, 1])}
+    parts = [
+        part([1, 0], source=source, metrics=metrics, counts=both, unscored={"score": where, "loss": where})
+        for source, where in (("a", ~lacks & lacks), ("b", lacks))
+    ]
+    with pytest.raises(Question) as caught:
+        align(*parts)
+    assert caught.value.answers == ({"missing": "drop"},)
+
+
+@pytest.mark.parametrize("unscored", [{"score": np.zeros(2, dtype=bool)}, {}])
+@pytest.mark.parametrize("ids", ["1 2", "2 1"])
+def test_domains_that_only_one_file_has_are_no_difference(ids: str, unscored: Any) -> None:
+    first, second = (part([1, 0], source=name, unscored=unscored, ids=ids) for name in "ab")
+    assert len(align(replace(first, domains=("x", "y")), second).segments) == 2
+
+
+def test_items_that_a_log_has_twice_are_named() -> None:
+    with pytest.raises(InputError, match="b: found item 2 twice, expected it once"):
+        align(part([1, 0, 1], source="a"), part([1, 0, 1, 0], source="b", ids="1 2 3 2"))

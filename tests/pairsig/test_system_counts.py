@@ -39,6 +39,7 @@ def test_numbers_are_those_that_floats_hold(text, number):
         ([90, 80], False),  # two numbers show no scale
         ([90, 0.5, 80, 0.7], False),  # half of them are below 1
         ([1, 1, 1, 1], False),
+        ([90, 80, 70], True),
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])
@@ -54,6 +55,13 @@ def test_shares_beside_percentages_are_refused(percentages, refused, is_first, t
             pairsig.read(files)
     else:
         assert len(pairsig.read(files).systems) == 2
+
+
+@pytest.mark.parametrize("numbers", [[0.5, 2, 1, 0.5], [1, 0, 0, 0]])
+def test_numbers_above_1_and_few_numbers_are_no_shares(numbers, tmp_path):
+    for name, column in (("a.txt", numbers), ("b.txt", [90, 80, 70, 60])):
+        (tmp_path / name).write_text("".join(f"{score}\n" for score in column))
+    assert len(pairsig.read([tmp_path / "a.txt", tmp_path / "b.txt"]).systems) == 2
 
 
 @pytest.mark.parametrize(("sizes", "is_whole"), [((2, 3, 4), True), ((9_949, 9_967, 9_973), False)])
