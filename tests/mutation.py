@@ -419,13 +419,15 @@ class First:
 class InMemory:
     """A pytest plugin that collects tests once and runs those of each mutant in a process forked from there.
 
-    What cannot be planted in memory is left without a result.
+    What cannot be planted in memory is left without a result, and so is what lives although it ran at import, too.
     """
 
     noted: ClassVar[dict[str, object]] = {}
 
-    def __init__(self, mutants: list[Mutant], results: Results, n_jobs: int, ends: float) -> None:
-        self.mutants, self.results, self.n_jobs, self.ends = mutants, results, n_jobs, ends
+    def __init__(
+        self, mutants: list[Mutant], results: Results, imported: frozenset[str], n_jobs: int, ends: float
+    ) -> None:
+        self.mutants, self.results, self.imported, self.n_jobs, self.ends = mutants, results, imported, n_jobs, ends
         self.running: dict[int, tuple[Mutant, Path, float]] = {}
 
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -489,8 +491,10 @@ class InMemory:
         mutant, folder, _ = self.running.pop(child)
         failed = folder / "failed"
         if failed.exists():
-            test = failed.read_text()
-            self.results.add(mutant, "killed" if test else "lived", test)
+            if test := failed.read_text():
+                self.results.add(mutant, "killed", test)
+            elif f"{mutant.module}:{mutant.block}" not in self.imported:
+                self.results.add(mutant, "lived", "")
         elif os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
             self.results.add(mutant, "endless", "")
         elif os.waitstatus_to_exitcode(status) != NOT_PLANTED:
@@ -804,14 +808,10 @@ def main() -> None:
     for mutant in pending:
         if not results.tests(mutant):
             results.add(mutant, "lived", "reached by no test")
-    in_functions = [
-        mutant
-        for mutant in pending
-        if not results.outcome(mutant) and mutant.block and f"{mutant.module}:{mutant.block}" not in imported
-    ]
+    in_functions = [mutant for mutant in pending if mutant.block and not results.outcome(mutant)]
     if in_functions:
         files = sorted({test.split("::")[0] for mutant in in_functions for test in results.tests(mutant)})
-        copy.pytest(files, InMemory(in_functions, results, options.jobs, ends), None)
+        copy.pytest(files, InMemory(in_functions, results, imported, options.jobs, ends), None)
         results.read()
     pending = [mutant for mutant in pending if not results.outcome(mutant)]
     if any(b"compiled" in sources[mutant.module] for mutant in pending):
