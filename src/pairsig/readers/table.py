@@ -191,7 +191,8 @@ def _labelled(names: Sequence[str], roles: Roles) -> set[str]:
     wanted = set(chain.from_iterable(STANDARD.values()))
     for role in (*_LABELS, *(["systems"] if roles.gold else [])):
         declared = getattr(roles, role)
-        wanted |= {name.lower() for name in [*_split(declared), *([declared] if isinstance(declared, str) else [])]}
+        names_of_role = [*_split(declared), *([declared] if isinstance(declared, str) else [])]
+        wanted |= {name.strip().lower() for name in names_of_role}
     return {name for name in names if name.lower() in wanted}
 
 
