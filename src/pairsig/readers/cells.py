@@ -9,7 +9,6 @@ import math
 import numbers
 import re
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -556,6 +555,8 @@ def _workbook(path: str, data: bytes, sheet: str | None) -> pd.DataFrame:
     """A sheet, whose first row has the names of the columns."""
     need("openpyxl")
     try:
+        import zipfile
+
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise InputError(f"{path}: found a workbook of more than {MAX_BYTES:,} bytes, expected a smaller one")
