@@ -205,3 +205,123 @@ def test_missing_cells_of_a_frame_are_no_labels() -> None:
         {"id": [1, 2, 1, 2], "system": list("AABB"), "score": [1, 0, 0, 1], "document": ["x", None] * 2}
     )
     assert read(frame)[0].documents == ("x", "")
+
+
+# Tables that do not say what each item is.
+
+
+@pytest.mark.parametrize(
+    ("rows", "counts"),
+    [
+        ("a,b\n5,3\n2,10\n", "5 3 2 10"),
+        ("a,b\n5,0\n2,10\n", "5 0 2 10"),
+        ("a,b\n2,0\n0,1\n", "2 0 0 1"),
+        ("x,a,b\nr,2,0\ns,0,1\n", "2 0 0 1"),
+        ("a,b\n5,-1\n2,10\n", ""),
+        ("a,b\n0.5,3\n2,10\n", ""),
+        ("a,b\n1,0\n0,1\n", ""),
+        ("id,x,a,b\n1,r,5,3\n2,s,2,10\n", ""),
+        ("a,b\n5,3\n2,10\n3,3\n", ""),
+    ],
+)
+def test_two_rows_of_two_numbers_may_be_the_table_of_two_systems(rows: str, counts: str, parts: Any) -> None:
+    with pytest.raises(Question) as caught:
+        parts(rows)
+    commands = [line for line in caught.value.text.splitlines() if line.startswith("pairsig compare --counts")]
+    assert commands == ([f"pairsig compare --counts {counts}"] if counts else [])
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns", "refused"),
+    [
+        ("cat dog", "cat dog", True),
+        ("cat dog", "predicted_cat predicted_dog", True),
+        ("cat dog cow", "cat dog", True),
+        ("cat dog cow", "cat other", False),
+        ("cat dog cow pig", "cat dog", False),
+    ],
+)
+def test_a_confusion_matrix_is_refused(labels: str, columns: str, refused: bool, parts: Any) -> None:
+    names, classes = columns.split(), labels.split()
+    rows = [
+        f"{label},{','.join(f'{place + row}.5' for place in range(len(names)))}" for row, label in enumerate(classes)
+    ]
+    with pytest.raises(InputError) as caught:
+        parts("\n".join([f"gold,{','.join(names)}", *rows, ""]))
+    assert ("as in a confusion matrix" in str(caught.value)) == refused
+
+
+@pytest.mark.parametrize(("classes", "left_out", "refused"), [("xy", 0, True), ("xyz", 0, True), ("xyz", 1, False)])
+def test_a_row_for_each_two_labels_is_refused(classes: str, left_out: int, refused: bool, parts: Any) -> None:
+    rows = [f"{gold},{predicted},{place}" for place, gold in enumerate(classes) for predicted in classes]
+    with pytest.raises(InputError) as caught:
+        parts("\n".join(["gold,predicted,n", *rows[left_out:], ""]))
+    assert ("found one row for each two labels of gold, predicted" in str(caught.value)) == refused
+
+
+@pytest.mark.parametrize(("n", "is_wide"), [(4, False), (5, True)])
+def test_a_row_per_system_is_shown_how_to_become_a_row_per_item(n: int, is_wide: bool, parts: Any) -> None:
+    names = ",".join(f"q{number}" for number in range(n))
+    with pytest.raises(Question) as caught:
+        parts(f"model,{names}\nA,{','.join('1' * n)}\nB,{','.join('0' * n)}\n")
+    assert ('.set_index("model").T.rename_axis(' in caught.value.text) == is_wide
+
+
+# Suspicious cells.
+
+
+@pytest.mark.parametrize("n", [1, 4, 5])
+def test_a_few_other_numbers_among_zeros_and_ones_are_asked_about(n: int, parts: Any) -> None:
+    scores = [row % 2 for row in range(100)]
+    scores[10 : 10 + n] = range(2, 2 + n)
+    with pytest.raises(Question, match=r"line 12: found 2.*among zeros and ones in column score") as caught:
+        parts("id,score\n" + "".join(f"{row},{score}\n" for row, score in enumerate(scores)), several=True)
+    codes = ",".join(map(str, range(2, 2 + n)))
+    assert caught.value.answers == (*([{"missing-value": codes}] if n < 5 else []), {"any-value": True})
+
+
+def test_a_negative_number_that_comes_again_is_asked_about(parts: Any) -> None:
+    for low in ("-1", "-1,0.5", "0.5"):
+        codes = [*low.split(","), low.split(",")[0]]
+        rows = "id,score\n" + "".join(f"{row},{score}\n" for row, score in enumerate([0.3, *codes, 0.7, 0.4]))
+        if low == "0.5":
+            assert len(parts(rows, several=True)) == 1
+            continue
+        with pytest.raises(Question, match="found -1 among numbers from 0 in column score") as caught:
+            parts(rows, several=True)
+        assert caught.value.answers == ({"missing-value": "-1"}, {"any-value": True})
+
+
+# Right answers and predictions.
+
+
+def test_answers_that_are_nearly_right_are_wrong_and_noted(parts: Any) -> None:
+    first, second = parts("id,g,a,b\n1,x,X,x\n2,y, y,x\n3,z,z,\n", gold="g", systems="a,b")
+    assert first.counts["accuracy"].tolist() == [0, 1, 1]
+    assert second.unscored["accuracy"].tolist() == [False, False, True]
+    (note,) = [note for note in first.notes if "capitals" in note]
+    assert "1 cells of a differ from g only in capitals, and count as wrong" in note
+
+
+def test_numbers_are_equal_to_numbers_and_not_to_texts(parts: Any) -> None:
+    first, second = parts("id,g,a,b\n1,1,1.0,1\n2,2,3,x\n", gold="g", systems="a,b")
+    assert first.counts["accuracy"].tolist() == [1, 0]
+    assert second.counts["accuracy"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        ({"gold": "g", "systems": "a,b"}, "found no cell of a that is equal to that of g, expected the same words"),
+        ({"gold": "g", "systems": "b", "prediction": "a"}, "found --prediction, expected it with --gold and without"),
+        ({"gold": "g", "score": "b", "systems": "a"}, "found --score and --systems, expected one of them"),
+    ],
+)
+def test_answers_without_a_right_one_are_refused(roles: dict[str, Any], words: str, parts: Any) -> None:
+    with pytest.raises(InputError, match=words):
+        parts("id,g,a,b\n1,x,p,x\n2,y,q,y\n", **roles)
+
+
+def test_no_word_for_1_in_one_of_several_files_is_no_fault(parts: Any) -> None:
+    (part,) = parts("id,score\n1,no\n2,no\n", true="yes", score="score", several=True)
+    assert part.counts["score"].tolist() == [0, 0]

@@ -245,7 +245,9 @@ def test_one_system_lists_the_columns(tmp_path, monkeypatch, capsys):
         ([1, 2, 4, 7], 2),  # the sum
         ([1, 2, 6, 3], 2),  # the mean
         ([0, 1, 1, 200 / 3], 2),  # the mean in percent
-        ([0.1, 0.2, 0.27, 0.2], 2),  # the mean, 0.19, with one digit
+        ([0.1, 0.15, 0.32, 0.2], 2),  # the mean, 0.19, with one digit
+        ([0.1, 0.2, 0.27, 0.2], 0),  # which others have, too, as with grades of half points
+        ([0, 1, 0.5, 0.5], 2),  # unless it is the mean with all digits
         ([0, 1, 1, 66.7], 2),  # in percent, with one digit
         ([0, 0, 1, 0.333333], 2),  # with six digits
         ([0, 0, 1, 0.3333333], 0),  # with seven

@@ -942,12 +942,16 @@ def _odd(values: NDArray[Any]) -> list[float]:
 
 
 def _is_total(values: NDArray[Any]) -> int:
-    """Whether the last number is the sum or the mean of the others: 0 if not, 2 if so, 1 if that says little."""
+    """Whether the last number is the sum or the mean of the others: 0 if not, 2 if so, 1 if that says little.
+
+    A number that others have, too, such as half a point, is no rounded mean: too many are near it by chance.
+    """
     others = values[:-1][~_is_missing(values[:-1])].astype(np.float64)
     if not len(others) or np.isnan(values[-1]):
         return 0
-    is_sum, is_mean = _are_near(values[-1:], others.sum(keepdims=True), others.mean(keepdims=True))
-    if not (is_sum or is_mean):
+    exact = others.sum(keepdims=True), others.mean(keepdims=True)
+    is_sum, is_mean = _are_near(values[-1:], *exact)
+    if not (is_sum or is_mean) or (values[-1] in others and not np.isclose(values[-1], exact, rtol=_EPSILON).any()):
         return 0
     return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not is_sum) else 1
 
