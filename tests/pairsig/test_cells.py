@@ -300,3 +300,9 @@ def test_lines_of_pandas_name_files_and_columns_as_they_are() -> None:
     assert '"modèle A"' in cells.converted_winners("é.csv", "wïnner", "0", ["modèle A", "b"])
     assert 'read_csv("é.csv")' in str(cells.unknown("é.csv", "x", "pd.read_csv({path})"))
     assert '"é-table.csv"' in str(cells.unknown("é.csv", "x", "pd.read_csv({path})"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_cells_that_pandas_would_leave_out_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 2: found 3 cells, expected 2"):
+        load(written(tmp_path / "t.csv", "id,a\n1,0,5\n2,1,5\n"))

@@ -515,3 +515,26 @@ def test_a_list_of_paths_in_the_list_has_the_runs_of_a_system(tmp_path):
     data = read([[tmp_path / f"{system}{run}.txt" for run in (1, 2)] for system in "ab"])
     assert (data.methods, data.runs) == (("a", "a", "b", "b"), ("1", "2", "1", "2"))
     assert data.counts[:, :, 0].tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
+
+
+def test_statistics_that_were_written_are_read_again(tmp_path):
+    path = str(tmp_path / "mine.parquet")
+    outcomes = [[1, 1], [0, 1]]
+    pairsig.write_statistics(read({"a": outcomes, "b": outcomes}, metric="accuracy"), path)
+    assert [metric.name for metric in read(path).metrics] == ["accuracy"]
+    counts = {"matched": [1, 2], "predicted": [2, 2], "gold": [2, 3]}
+    columns = np.array(list(counts.values())).T
+    pairsig.write_statistics(read({"a": columns, "b": columns}, metric="f1"), path)
+    data = read(path, metric=["recall", "precision"])
+    assert [metric.name for metric in data.metrics] == ["recall", "precision"]
+    assert data.counts.tolist() == [columns.tolist()] * 2
+
+
+def test_a_reference_is_known_by_any_path_to_it(tmp_path):
+    for name in ("a", "b", "ref"):
+        (tmp_path / f"{name}.txt").write_text(f"the {name} of it\nis here\n")
+    (tmp_path / "folder").mkdir()
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "folder" / ".." / "ref.txt"]
+    data = read(paths, reference=str(tmp_path / "ref.txt"), metric="bleu")
+    assert data.systems == ("a", "b")
+    assert any("left out, since it is the reference" in note for note in data.notes)
