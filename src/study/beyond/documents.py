@@ -57,9 +57,9 @@ DOCUMENTS = Table(
         ),
         METRIC,
         N_SEGMENTS,
-        count("n_documents", "documents", "documents", "documents"),
-        count("n_systems", "systems", "systems", "systems"),
-        count("n_pairs", "pairs of systems whose outputs differ", "pairs", "pairs"),
+        count("n_documents", "documents"),
+        count("n_systems", "systems"),
+        count("n_pairs", "pairs of systems whose outputs differ"),
         *with_interval(
             "design_effect",
             "variance of a gain by documents divided by that by segments, mean over pairs",

@@ -31,7 +31,7 @@ HETEROGENEITY = Table(
     "heterogeneity",
     (
         *(FAMILY_HETEROGENEITY[name] for name in ("family", "metric", "about", "n_test_sets", "n_systems")),
-        count("n_pairs", "pairs of systems, on each pair of test sets", "pairs", "pairs"),
+        count("n_pairs", "pairs of systems, on each pair of test sets"),
         *(FAMILY_HETEROGENEITY[f"kappa_squared{end}"] for end in ("", "_low", "_high")),
         *with_interval(
             "effective_sample_size",

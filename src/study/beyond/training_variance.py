@@ -32,10 +32,8 @@ _METHODS = (
     replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
     METRIC,
     N_SEGMENTS,
-    count(
-        "n_methods", "methods (a base model with a size of training set) that have several runs", "methods", "methods"
-    ),
-    count("n_runs", "runs of these methods", "runs", "runs"),
+    count("n_methods", "methods (a base model with a size of training set) that have several runs"),
+    count("n_runs", "runs of these methods"),
 )
 
 _ENOUGH = Column("verdict", str, "whether there are enough runs for an estimate", choices=("estimated", "too few"))
@@ -63,7 +61,7 @@ TRAINING_VARIANCE = Table(
         *with_interval(
             "share", "share of training in the variance of the gain between single runs of two methods", "share"
         ),
-        optional_count("n_pairs", "pairs of runs with the same method", "pairs", "pairs"),
+        optional_count("n_pairs", "pairs of runs with the same method"),
         *with_interval(
             "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
         ),

@@ -34,7 +34,7 @@ VARIANCE_MODEL_ERRORS = Table(
         Column("given", str, "what the model knows about the correlation of two systems", choices=columns.GIVEN),
         Column("used", bool, "whether `pairsig plan` uses this model"),
         count("n_datasets", "test sets, each left out in turn", "datasets", "test sets"),
-        count("n_pairs", "pairs of systems on these test sets", "pairs", "pairs"),
+        count("n_pairs", "pairs of systems on these test sets"),
         numeric("error", "root mean square error of the predicted logarithm of the variance", shown="two decimals"),
         numeric("error_low", "lower end of its 95 % interval, over test sets", shown="two decimals", missing=True),
         numeric("error_high", "upper end of its 95 % interval", shown="two decimals", missing=True),

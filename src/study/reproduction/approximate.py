@@ -27,7 +27,7 @@ RELATIVE_ERROR = Table(
         numeric("p_mean", "mean of their exact p-values", heading="mean p"),
         numeric("p_sd", "standard deviation of their exact p-values", heading="s.d. of p", missing=True),
         count("n_pairs", "pairs whose Monte Carlo error was measured", "pairs", "pairs in range"),
-        count("n_runs", "Monte Carlo runs per pair", "runs", "runs"),
+        count("n_runs", "Monte Carlo runs per pair"),
         count("n_resamples", "Monte Carlo samples per run", "samples", "resamples"),
         numeric("error", "mean relative error of the Monte Carlo p-value"),
         numeric("error_low", "lower end of its 95 % interval", missing=True),

@@ -30,7 +30,7 @@ CALIBRATION_TABLE = Table(
         DISTANCE,
         numeric("p_low", f"lower end of the range of p on the first test set ({ONE_SIDED})", shown="bound"),
         numeric("p_high", "upper end of the range", shown="bound"),
-        count("n_systems", "systems", "systems", "systems"),
+        count("n_systems", "systems"),
         count("n_test_sets", "ordered pairs of test sets", "pairs", "pairs of test sets"),
         count(
             "n_pairs", "pairs of systems with a p-value in the range on the first test set", "pairs", "pairs in range"

@@ -29,7 +29,7 @@ THRESHOLD_ERRORS = Table(
         METRIC,
         SUBSET,
         N_SEGMENTS,
-        count("n_systems", "systems of the dataset", "systems", "systems"),
+        count("n_systems", "systems of the dataset"),
         count("block", "consecutive segments that are redrawn together", "segments", "block"),
         count("n_windows", "windows of this size in the dataset; 1 unless the test set is one of many", "", "windows"),
         numeric(
@@ -42,15 +42,7 @@ THRESHOLD_ERRORS = Table(
     key=("dataset", "test_set", "metric", "subset"),
 )
 
-COMPARED = (
-    "realsumm",
-    "ewt-test",
-    "wmt10-synthetic",
-    "mt-hansards",
-    "hansards-110",
-    "icepahc-23",
-    "icepahc-modern",
-)
+COMPARED = ("realsumm", "ewt-test", "wmt10-synthetic", "mt-hansards", "hansards-110", "icepahc-23", "icepahc-modern")
 """The datasets whose thresholds stand beside a published one."""
 
 N_STUDIES = 100

@@ -39,7 +39,7 @@ THRESHOLDS = Table(
         SUBSET,
         N_SEGMENTS,
         count("n_all", "pairs in the subset whose outputs differ", "pairs", "pairs"),
-        count("n_systems", "systems in these pairs", "systems", "systems"),
+        count("n_systems", "systems in these pairs"),
         *with_interval(
             "critical_difference",
             "gain at which a pair with the median standard error reaches p = 0.05: 1.645 times that error",
@@ -78,11 +78,11 @@ SIZE_SCALING = Table(
         METRIC,
         TEST,
         SUBSET,
-        count("n_sizes", "test-set sizes that the exponent is fitted to", "sizes", "sizes"),
+        count("n_sizes", "test-set sizes that the exponent is fitted to"),
         count("n_low", "smallest of these sizes", "segments", "from"),
         count("n_high", "largest of these sizes", "segments", "to"),
         count("n_all", "pairs of systems, the same at all sizes", "pairs", "pairs"),
-        count("n_systems", "systems in these pairs", "systems", "systems"),
+        count("n_systems", "systems in these pairs"),
         *with_interval(
             "exponent",
             "exponent of the number of segments in the power law of the critical difference",

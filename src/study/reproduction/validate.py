@@ -58,9 +58,7 @@ VALIDATION = Table(
             "ratio", "verdict", "critical difference of retrained systems divided by that of published ones"
         ),
         *_ratio_columns(
-            "equal_correlation_ratio",
-            "equal_correlation_verdict",
-            "the same ratio for pairs with equal correlation",
+            "equal_correlation_ratio", "equal_correlation_verdict", "the same ratio for pairs with equal correlation"
         ),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, get_args
 
 from pairsig.io import columns
@@ -41,9 +42,8 @@ def numeric(
     return Column(name, float, meaning, unit, heading, shown, missing, ends=ends)
 
 
-def optional_count(name: str, meaning: str, unit: str = "", heading: str = "") -> Column:
-    """A column of counts that may be missing."""
-    return numeric(name, meaning, unit, heading, "count", missing=True)
+optional_count = partial(count, type=float, missing=True)
+"""A column of counts that may be missing, which floats can be."""
 
 
 def with_interval(
@@ -92,10 +92,7 @@ def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table
 _SIDES = "calibration distance on_dataset on_test_set against_dataset against_test_set"
 CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=get_args(Distance))
 FAMILIES = _sheet(
-    "families",
-    "family about dataset test_set compared",
-    key="family dataset test_set",
-    compared=get_args(Compared),
+    "families", "family about dataset test_set compared", key="family dataset test_set", compared=get_args(Compared)
 )
 CORPORA = _sheet("corpora", "corpus url sha256 licence citation", key="corpus")
 
@@ -115,10 +112,10 @@ ITEM = (
         missing=True,
     ),
     Column("unit", str, "unit of the number"),
-    optional_count("n_segments", "segments in the paper's test set", "segments", "segments"),
+    optional_count("n_segments", "segments in the paper's test set"),
 )
 COMPARED_WITH = Column("compared_with", str, "address of our number in the tables of the study")
-INFORMATION = optional_count("information", "words, brackets or links in the paper's test set")
+INFORMATION = optional_count("information", "words, brackets or links in the paper's test set", "")
 
 PUBLISHED = Table(
     "published",
