@@ -271,7 +271,6 @@ def _gain_confidence(
     """Draw all pairs, or those of a series whose name is the prefix of its subsets in `thresholds`."""
     if comparisons.empty:
         return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
-    style.only("comparisons", comparisons, "dataset test_set metric test")
     drawn = classes(comparisons)
     message = NAMED if thresholds is None else _message(drawn, _critical(drawn, comparisons, thresholds, series))
     laid_over = [] if overlay is None else _laid_over(overlay)
@@ -505,7 +504,6 @@ def sizes(
     if chosen.empty:
         nothing = _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
         return style.says(nothing, BY_SIZE)
-    style.only("test_sets", chosen, "dataset metric test")
     every = sorted(chosen["n_segments"].unique())
     sizes_shown = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
     groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in sizes_shown]
@@ -546,7 +544,6 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
         return style.says(_nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains"), BY_SOURCE)
-    style.only("test_sets", chosen, "dataset metric test")
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
     chosen = chosen[chosen["n_segments"] == size]

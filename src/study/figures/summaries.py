@@ -397,7 +397,6 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
         axes.set_ylabel("gain (points)")
         style.sentence(axes, "nothing to draw: no pairs")
         return style.says(figure, "Gain against the correlation of two systems")
-    style.only("comparisons", rows, "dataset metric")
     significant = pvalues(rows) < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)

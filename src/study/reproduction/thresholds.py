@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
-from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, n_members, replicates
 from study.analysis.pairs import (
@@ -163,10 +162,6 @@ def thresholds(
     Table `THRESHOLDS`, one row per test set and subset of pairs (see `subsets`). Pairs with a standard error of 0 are
     left out.
     """
-    if not 0 < percentile <= 100:
-        raise InputError(f"percentile: found {percentile}, expected a number above 0 and at most 100")
-    if min_pairs < 1:
-        raise InputError(f"min_pairs: found {min_pairs}, expected at least 1")
     tasks = tasks or {}
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
     for (task, metric, test), rows in _tasks(comparisons, tasks):
