@@ -21,7 +21,6 @@ from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 
 if TYPE_CHECKING:
-
     from pairsig.core.omission import Omission
     from study.analysis.record import Analysis, Figure
 

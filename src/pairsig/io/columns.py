@@ -76,18 +76,10 @@ def points(name: str, meaning: str, heading: str = "", *, missing: bool = False,
     return Column(name, float, meaning, "points", heading, "two decimals", missing, ends=ends)
 
 
-def count(
-    name: str,
-    meaning: str,
-    unit: str | None = None,
-    heading: str = "",
-    *,
-    type: type = int,
-    missing: bool = False,  # noqa: A002
-) -> Column:
+def count(name: str, meaning: str, unit: str | None = None, heading: str = "", *, missing: bool = False) -> Column:
     """A column of counts; without a unit, `n_pairs` has the unit and the heading "pairs"."""
     noun = name.removeprefix("n_").replace("_", " ")
-    return Column(name, type, meaning, *((noun, noun) if unit is None else (unit, heading)), "count", missing)
+    return Column(name, int, meaning, *((noun, noun) if unit is None else (unit, heading)), "count", missing)
 
 
 def share(name: str, meaning: str, *, missing: bool = True) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import Literal, get_args
 
 from pairsig.io import columns
@@ -42,8 +42,9 @@ def numeric(
     return Column(name, float, meaning, unit, heading, shown, missing, ends=ends)
 
 
-optional_count = partial(count, type=float, missing=True)
-"""A column of counts that may be missing, which floats can be."""
+def optional_count(*declaration: str) -> Column:
+    """A column of counts that may be missing, which floats can be."""
+    return replace(count(*declaration, missing=True), type=float)
 
 
 def with_interval(
