@@ -293,7 +293,7 @@ class _Rows:
         rows = rows.merge(of_second, on=["test_set_against", "system_a", "system_b"], suffixes=("", "_against"))
 
         def both(name: str, kind: type = float) -> NDArray[Any]:
-            return rows[[name, f"{name}_against"]].to_numpy(dtype=kind)
+            return np.asarray(rows[[name, f"{name}_against"]], dtype=kind)
 
         return cls(
             gain=both("gain"),

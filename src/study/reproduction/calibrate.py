@@ -249,7 +249,7 @@ class _Replications:
 
     def _inside(self, low: float, high: float, inclusive: Literal["left", "both"] = "left") -> NDArray[np.bool_]:
         """Mark the pairs with a p-value in a range, which have a better system on both test sets."""
-        return (self.decided & self.rows["p"].between(low, high, inclusive=inclusive)).to_numpy()
+        return np.asarray(self.decided & self.rows["p"].between(low, high, inclusive=inclusive))
 
     def listed(self, low: float, high: float) -> pd.DataFrame:
         """List the pairs with a p-value in a range, the better system on the first test set first."""
