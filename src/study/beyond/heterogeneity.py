@@ -122,19 +122,12 @@ SEED = 2012
 def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Estimate the heterogeneity of families of test sets, and validate it on test sets and systems that were left out.
 
-    In the model, the true gain of a pair of systems on test set t is δ + uₜ, where uₜ has the variance τ² = κ²σₜ². Here
-    σₜ is the standard deviation of the contribution of a segment to the gain (the standard error times √n). The less
-    two systems correlate, the more their difference varies between domains. With the gains d and standard errors s of a
-    pair on two test sets,
+    With the gains d and standard errors s of a pair on two test sets, and σ² = n s² on each,
 
         κ² = mean of ((d₁ − d₂)² − s₁² − s₂²) / (σ₁² + σ₂²)
 
-    over pairs of systems and pairs of test sets of the family. Its expectation is κ² for any distribution of u and of
-    the gains. The effective sample size of a test set with n segments for another one is n' with 1/n' = 1/n + 2κ²,
-    which is at most 1/(2κ²).
-
-    The coefficient β² in τ² = κ²σₜ² + β²δ² measures whether heterogeneity also grows with the gain. It is fitted by
-    least squares with d₁d₂ for δ².
+    over pairs of systems and pairs of test sets of the family (docs/next-test-set.md has the model). β² in τ² = κ²σ² +
+    β²δ² measures whether heterogeneity also grows with the gain; it is fitted by least squares with d₁d₂ for δ².
 
     For validation, κ² is estimated from all rows without either test set *and* without any system of either group. The
     predicted chance that the better system on the first test set also wins on the second, with n₂ segments, is Φ(|d₁| /

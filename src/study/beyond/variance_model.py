@@ -236,25 +236,12 @@ class _Fit:
 
     @classmethod
     def of(cls, pairs: _Arrays) -> _Fit:
+        # Weighted least squares, with one constant per metric; 0 for a metric without pairs.
         weight, n_metrics = pairs.weight, len(pairs.metrics)
-        total = np.bincount(pairs.metric, weight, n_metrics)
-
-        def constants_of(values: Floats) -> Floats:
-            """Mean by metric; nan without pairs."""
-            with np.errstate(invalid="ignore"):
-                return np.asarray(np.bincount(pairs.metric, weight * values, n_metrics) / total)
-
-        # Least squares with one constant per metric: centre all variables by metric.
-        means = [constants_of(column) for column in pairs.features.T]
-        about = [column - mean[pairs.metric] for column, mean in zip(pairs.features.T, means, strict=True)]
-        constants = constants_of(pairs.rest)
-        exponents = np.zeros(len(about))
-        if about:
-            root = np.sqrt(weight)
-            design, target = np.stack(about, axis=1), pairs.rest - constants[pairs.metric]
-            exponents = np.linalg.lstsq(design * root[:, None], target * root, rcond=None)[0]
-            constants = constants - sum(exponent * mean for exponent, mean in zip(exponents, means, strict=True))
-        left = pairs.rest - constants[pairs.metric] - pairs.features @ exponents
+        design = np.hstack([np.eye(n_metrics)[pairs.metric], pairs.features])
+        weighted = weight[:, None] * design
+        coefficients = np.linalg.lstsq(weighted.T @ design, weighted.T @ pairs.rest, rcond=None)[0]
+        left = pairs.rest - design @ coefficients
         # The weights of a test set add up to 1.
         of_test_set = np.bincount(pairs.test_set, weight * left)
         there = np.bincount(pairs.test_set) > 0
@@ -263,7 +250,7 @@ class _Fit:
         degrees = int(there.sum() - (n_test_sets > 0).sum())
         scatter = float((weight * (left - of_test_set[pairs.test_set]) ** 2).sum() / there.sum())
         between = float((of_test_set[there] ** 2).sum() / degrees) if degrees else math.nan
-        return cls(constants, exponents, n_test_sets, between, scatter, degrees)
+        return cls(coefficients[:n_metrics], coefficients[n_metrics:], n_test_sets, between, scatter, degrees)
 
     def error(self, pairs: _Arrays) -> Floats:
         """Observed minus predicted log S² of pairs."""
