@@ -127,7 +127,7 @@ def posteriors(model: Model, pair: Pair) -> tuple[Floats, Floats]:
         return cells, np.where(generated >= 0, direction.null[generated], 0.0), direction.jumps
 
     cells, null, jumps = looked_up(model.forward, numbers[1])
-    forward = _infer(cells.T, null, jumps, True)[0]
+    forward = _infer(np.ascontiguousarray(cells.T), null, jumps, True)[0]
     return forward.T, _infer(*looked_up(model.backward, numbers[0]), True)[0]
 
 
@@ -197,7 +197,10 @@ def _maximize(
 @njit(cache=True)
 def _keys(words, starts, others, others_starts, n_others):  # type: ignore[no-untyped-def]
     """List the key of the two words at each (source position, target position) of all sentence pairs."""
-    keys = np.empty((np.diff(starts) * np.diff(others_starts)).sum(), dtype=np.int64)
+    n_cells = 0
+    for k in range(len(starts) - 1):
+        n_cells += (starts[k + 1] - starts[k]) * (others_starts[k + 1] - others_starts[k])
+    keys = np.empty(n_cells, dtype=np.int64)
     cell = 0
     for k in range(len(starts) - 1):
         for a in range(starts[k], starts[k + 1]):
@@ -219,7 +222,7 @@ def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-de
         sources, targets = words[starts[k] : starts[k + 1]], others[others_starts[k] : others_starts[k + 1]]
         n, m = len(sources), len(targets)
         pairs = cells[cell : cell + n * m]
-        inferred = _infer(translation[pairs].reshape(n, m).T, null[targets], jumps, hmm)
+        inferred = _infer(np.ascontiguousarray(translation[pairs].reshape(n, m).T), null[targets], jumps, hmm)
         back_inferred = _infer(back_translation[pairs].reshape(n, m), back_null[sources], back_jumps, hmm)
         weight = repeats[k]
         for i in range(n):
@@ -243,7 +246,7 @@ def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-de
 @njit(cache=True)
 def _infer(emission, null, jumps, hmm):  # type: ignore[no-untyped-def]
     """Run one of the two models with probabilities of at least `UNSEEN`; see `_hmm`."""
-    emission, null = np.maximum(np.ascontiguousarray(emission), UNSEEN), np.maximum(null, UNSEEN)
+    emission, null = np.maximum(emission, UNSEEN), np.maximum(null, UNSEEN)
     return _hmm(emission, null, jumps) if hmm else _model1(emission, null, jumps)
 
 

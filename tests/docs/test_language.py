@@ -54,20 +54,18 @@ NOT_READ = {
     "config/systems.tsv": "names of systems are other people's",
     "config/published.tsv": "quotations from the papers",
 }
-FOLDERS_NOT_READ = (
-    "tests/data/", "resources/", "results/reference/", "docs/made/", "docs/_build/", "config/example/",
-)  # fmt: skip
-"""Other people's files, results of a run, and pages that are generated from what is read."""
+FOLDERS_NOT_READ = ("tests/data/", "docs/made/", "docs/_build/", "config/example/")
+"""Other people's files, and pages that are generated from what is read."""
 SUFFIXES = {".py", ".smk", ".md", ".html", ".js", ".rst", ".yaml", ".yml", ".toml", ".css", ".jinja", ".tsv"}
-FOLDERS = ("config", "docs", "recipe", "results", "src", "tests", "workflow", ".github")
+FOLDERS = ("config", "docs", "recipe", "src", "tests", "workflow", ".github")
 
 
 def files() -> list[Path]:
     """Text files that people write: those of the listed folders, and of the root."""
-    found = [path for path in ROOT.iterdir() if path.is_file()]
-    found += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]
-    names = {str(path.relative_to(ROOT)): path for path in found if path.suffix in SUFFIXES or path.suffix == ""}
-    made = re.compile(r"(^|/)(__pycache__|\.\w+)/|^\.|^results/(?!README\.md)")
+    paths = [path for path in ROOT.iterdir() if path.is_file()] + [ROOT / "results/README.md"]
+    paths += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]
+    names = {str(path.relative_to(ROOT)): path for path in paths if path.suffix in SUFFIXES or path.suffix == ""}
+    made = re.compile(r"(^|/)(__pycache__|\.\w+)/|^\.")
     return [
         path
         for name, path in sorted(names.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -55,12 +56,16 @@ def nested(tree: ast.AST) -> list[tuple[int, str]]:
     return several
 
 
+@pytest.fixture(scope="module")
+def modules() -> dict[Path, ast.AST]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "src").rglob("*.py"))}
+
+
 @pytest.mark.parametrize("wrong", [vague, long, nested])
-def test_no_module_has(wrong):
+def test_no_module_has(wrong, modules):
     """The assertion shows file:line of each."""
     places = []
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, tree in modules.items():
         places += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in wrong(tree)]
     assert places == []
 

@@ -77,7 +77,7 @@ def test_merged_parts_are_the_whole(systems, test, n_parts):
 
 def test_merge_refuses_what_does_not_belong_together(systems):
     def part(k, m, **options):
-        return all_pairs.compare(systems, metric="f1", part=(k, m), **({"n_resamples": 100} | options))
+        return all_pairs.compare(systems, "bootstrap", metric="f1", part=(k, m), **({"n_resamples": 100} | options))
 
     with pytest.raises(InputError, match="part 2/3 is missing, expected all 3"):
         pair_tables.merge([part(1, 3), part(3, 3)])
@@ -89,6 +89,12 @@ def test_merge_refuses_what_does_not_belong_together(systems):
         pair_tables.merge([part(1, 1)])
     with pytest.raises(InputError, match="compare different pairs or test sets"):
         pair_tables.merge([part(1, 2), part(2, 2).iloc[1:]])
+
+
+@pytest.fixture(scope="module")
+def thirds(systems):
+    """The comparisons in three parts."""
+    return [all_pairs.compare(systems, n_resamples=1000, metric="f1", part=(k, 3)) for k in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -112,8 +118,8 @@ def test_merge_refuses_what_does_not_belong_together(systems):
         ("signature", "metric:f1|part:2/3", "has 2 signatures"),
     ],
 )
-def test_merge_refuses_what_a_part_cannot_have_found(systems, column, value, message):
-    parts = [all_pairs.compare(systems, n_resamples=1000, metric="f1", part=(k, 3)) for k in (1, 2, 3)]
+def test_merge_refuses_what_a_part_cannot_have_found(thirds, column, value, message):
+    parts = [part.copy() for part in thirds]
     cells = parts[1][column].astype(object)
     cells.iloc[4] = value
     parts[1][column] = cells
@@ -123,8 +129,8 @@ def test_merge_refuses_what_a_part_cannot_have_found(systems, column, value, mes
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "2/0", "1/2000"])
-def test_merge_refuses_a_part_that_there_is_not(systems, part):
-    table = all_pairs.compare(systems, n_resamples=1000, metric="f1", part=(1, 3))
+def test_merge_refuses_a_part_that_there_is_not(thirds, part):
+    table = thirds[0].copy()
     table["signature"] = table["signature"].str.replace("1/3", part)
     with pytest.raises(InputError, match=f"part {part} of 1000 resamples"):
         pair_tables.merge([table])

@@ -101,11 +101,9 @@ def check(table, truth, n):
         assert bounds(rejected, len(table))[0] <= 0.05, rejected / len(table)
 
 
-@pytest.mark.parametrize("gap", [0, 0.6])
-@pytest.mark.parametrize("n", [10])
 @pytest.mark.parametrize("world", WORLDS)
-def test_the_default_output_on_few_units(world, n, gap):
-    check(*outputs(world, n, 12, gap=gap, seed=3), n)
+def test_the_default_output_on_few_units(world):
+    check(*outputs(world, 10, 12, gap=0, seed=3), 10)
 
 
 def test_the_check_finds_intervals_that_are_too_short_and_contradictions():

@@ -150,7 +150,7 @@ def table(heading="## Equal scores without exchangeable outputs"):
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_true_scores_are_equal(name):
     metric, make = POPULATIONS[name]
-    counts = make(np.random.default_rng(5), (1, 200_000))[:, 0]
+    counts = make(np.random.default_rng(5), (1, 50_000))[:, 0]
     interval = pairsig.difference_interval(*counts, metric=metric, confidence_level=0.9999)
     assert interval.low < 0 < interval.high
 
@@ -168,7 +168,7 @@ def check(name, sizes, times):
 
 
 def test_a_system_with_more_predictions_differs_significantly_at_equal_precision():
-    check("precision: 0.5 or 5 predictions per segment", [20, 500], 500)
+    check("precision: 0.5 or 5 predictions per segment", [20], 500)
 
 
 def by_studentized(name, n, times, seed=2):

@@ -92,7 +92,7 @@ def test_few_units_of_large_counts_are_enumerated(metric, size, monkeypatch):
         assert tied > sides * 2.0**-8
 
 
-@pytest.mark.parametrize("size", [300, 10**5, 10**9])
+@pytest.mark.parametrize("size", [300, 10**9])
 def test_few_units_of_large_counts_are_resampled(size, monkeypatch):
     """Of the 5⁵ resamples C(9, 5) differ, and in some of them the systems tie."""
     length = size * np.array([2, 1, 3, 1, 2]) + [1, 7, 0, 3, 0]

@@ -101,7 +101,14 @@ def reliability(n, spread, *, unequal, n_pairs, seed=1):
     return found.p_next, np.where(found.gain > 0, 1, -1) * (gain + rng.normal(size=n_pairs)) < 0
 
 
-@pytest.mark.parametrize(("spread", "predicted", "lost"), [(1, 2.5, 18), (1.5, 2.1, 9), (3, 1.2, 2.3)])
+@pytest.mark.parametrize(
+    ("spread", "predicted", "lost"),
+    [
+        (1, 2.5, 18),
+        pytest.param(1.5, 2.1, 9, marks=pytest.mark.slow),
+        pytest.param(3, 1.2, 2.3, marks=pytest.mark.slow),
+    ],
+)
 def test_a_known_heterogeneity_ignores_how_large_gains_usually_are(spread, predicted, lost):
     """The rows of docs/next-test-set.md, in per cent of the pairs with p < 0.05."""
     rng = np.random.default_rng(7)
@@ -117,7 +124,7 @@ def test_a_known_heterogeneity_ignores_how_large_gains_usually_are(spread, predi
     assert 100 * np.concatenate(wrong).mean() == pytest.approx(lost, abs=1)
 
 
-@pytest.mark.parametrize(("n", "spread"), [(2, 1.5), (10, 1)])
+@pytest.mark.parametrize(("n", "spread"), [(2, 1.5), pytest.param(10, 1, marks=pytest.mark.slow)])
 def test_predicted_chances_come_true(n, spread):
     """None is smaller than how often it lost, among the pairs for which it was predicted."""
     p, lost = reliability(n, spread, unequal=True, n_pairs=300)

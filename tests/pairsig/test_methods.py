@@ -243,7 +243,9 @@ class TestLevelAndCoverage:
         )
         return pairsig.compare_methods(given, metric="mean", **options).table
 
-    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (10, 3)])
+    @pytest.mark.parametrize(
+        ("k", "run"), [(2, 3), *(pytest.param(*other, marks=pytest.mark.slow) for other in ((2, 0), (10, 3)))]
+    )
     def test_crossed(self, k, run):
         found = pd.concat([self.pairs(k, run, seed) for seed in range(4)])
         # The true gain is 0, so the intervals hold it where p is above 0.05.
@@ -265,7 +267,9 @@ class TestLevelAndCoverage:
         assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
         assert (found["pvalue_outputs"] < 0.05).mean() > 0.4
 
-    @pytest.mark.parametrize(("k", "low", "high"), [(2, 0.05, 0.2), (10, 0.03, 0.09)])
+    @pytest.mark.parametrize(
+        ("k", "low", "high"), [(2, 0.05, 0.2), pytest.param(10, 0.03, 0.09, marks=pytest.mark.slow)]
+    )
     def test_the_bootstrap_of_few_runs_is_too_small(self, k, low, high):
         found = pd.concat([self.pairs(k, 3, seed, n_resamples=1000) for seed in range(3)])
         assert low < (found["pvalue_bootstrap"] < 0.05).mean() < high

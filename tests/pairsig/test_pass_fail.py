@@ -110,7 +110,7 @@ def test_planned_items_have_the_power_in_simulations(score, correlation, gain):
 
 
 @pytest.mark.parametrize("claim", sample_size.CLAIMS)
-@pytest.mark.parametrize("n", [30, 90])
+@pytest.mark.parametrize("n", [30, pytest.param(90, marks=pytest.mark.slow)])
 def test_what_so_many_items_show_and_how_many_show_it(claim, n):
     spread = from_outcomes(score=60, correlation=0.4)
     size = size_for(spread.variance, n, Design(claim=claim, margin=1.0), passed=100.0)

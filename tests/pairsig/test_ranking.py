@@ -198,7 +198,7 @@ def test_family_wise_error_rate_is_at_most_alpha(kind):
     assert message > 0 or "blocks" not in kind
 
 
-@pytest.mark.parametrize(("n", "apart"), [(20, 0.0), (20, 5.0)])
+@pytest.mark.parametrize(("n", "apart"), [pytest.param(20, 0.0, marks=pytest.mark.slow), (20, 5.0)])
 def test_intervals_cover_all_gains_simultaneously(n, apart):
     """On sets of ten systems, equal or far from each other, no more rarely than 95 % give (99.9 % bound)."""
     covered = 0

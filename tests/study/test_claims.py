@@ -37,7 +37,7 @@ def test_aligners_that_share_posteriors_once_more():
     assert float(found(measured=claims.SHARED)["value"]) == pytest.approx(ratio, rel=1e-3)
 
 
-@pytest.mark.parametrize("metric", ["bleu", "f1"])
+@pytest.mark.parametrize("metric", [pytest.param("bleu", marks=pytest.mark.slow), "f1"])
 def test_the_bias_of_the_mean_bootstrap_gain(metric, monkeypatch):
     """Against all gains of 40,000 resamples, pair by pair."""
     monkeypatch.setattr(claims, "N_DRAWS", 20_000)

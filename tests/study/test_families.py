@@ -412,8 +412,8 @@ def misses(found, kappa):
     [
         ("8 each on 2, eight times", "no heterogeneity"),
         ("8 on 4", "strength 0.6"),
-        ("20 on 6", "strength 0.6"),
-        ("40, and 12 four times, on 2", "strength 0.6"),
+        pytest.param("20 on 6", "strength 0.6", marks=pytest.mark.slow),
+        pytest.param("40, and 12 four times, on 2", "strength 0.6", marks=pytest.mark.slow),
     ],
 )
 def test_intervals_of_simulated_families(family, world):

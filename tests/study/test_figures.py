@@ -865,6 +865,7 @@ def test_effective_sample_sizes_have_numbers_as_ticks(high: float) -> None:
     known, chances = arguments("next_test_sets")
     known = known.assign(effective_sample_size=2.5, effective_sample_size_low=2.0, effective_sample_size_high=high)
     figure = FIGURES["next_test_sets"](known, chances)
+    figure.set_layout_engine("none")
     figure.draw_without_rendering()
     labels = [label.get_text() for label in figure.axes[-1].get_xticklabels(which="both") if label.get_text()]
     assert labels

@@ -133,12 +133,13 @@ def test_same_bytes_whatever_the_hash_seed(tmp_path):
     write_pairs(tmp_path / "train", TINY)
     joint.train(tmp_path / "train", tmp_path / "model1", 1)
     joint.predict(tmp_path / "model1", tmp_path / "train", tmp_path / "output1")
-    program = [sys.executable, "-m", "base_models.joint_hmm"]
-    train = ["train", "--train", tmp_path / "train", "--model", tmp_path / "model2", "--seed", "2"]
-    predict = ["predict", "--model", tmp_path / "model2", "--input", tmp_path / "train"]
-    predict += ["--output", tmp_path / "output2"]
-    for words in (train, predict):
-        subprocess.run([*program, *words], check=True, env=os.environ | {"PYTHONHASHSEED": "2"})
+    code = (
+        "from pathlib import Path; from base_models import joint_hmm as joint\n"
+        "joint.train(Path('train'), Path('model2'), 2)\n"
+        "joint.predict(Path('model2'), Path('train'), Path('output2'))"
+    )
+    other = os.environ | {"PYTHONHASHSEED": "2"}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=other)
     for name in ("model", "output"):
         assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}2").read_bytes()
     assert (tmp_path / "output1").read_text().splitlines()[1] == "0-0 1-1"
