@@ -237,7 +237,7 @@ class _Halves:
         return columns
 
     def _replication(
-        self, error: Floats, weights: Floats, systems: over_systems.Codes, drawn: over_systems.Ints, unit: str
+        self, error: Floats, weights: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
     ) -> dict[str, float]:
         """Replication rate on the second half for pairs with p in the window on the first, and the expected rate."""
         from scipy.special import ndtr

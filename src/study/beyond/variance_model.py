@@ -250,7 +250,8 @@ class _Fit:
         degrees = int(there.sum() - (n_test_sets > 0).sum())
         scatter = float((weight * (left - of_test_set[pairs.test_set]) ** 2).sum() / there.sum())
         between = float((of_test_set[there] ** 2).sum() / degrees) if degrees else math.nan
-        return cls(coefficients[:n_metrics], coefficients[n_metrics:], n_test_sets, between, scatter, degrees)
+        constants, exponents = np.split(np.asarray(coefficients, float), [n_metrics])
+        return cls(constants, exponents, n_test_sets, between, scatter, degrees)
 
     def error(self, pairs: _Arrays) -> Floats:
         """Observed minus predicted log S² of pairs."""

@@ -224,6 +224,7 @@ def gain_confidence(
     thresholds: pd.DataFrame | None = None,
     reproduction: pd.DataFrame | None = None,
     overlay: pd.DataFrame | None = None,
+    *,
     series: str = "",
 ) -> Figure:
     """Confidence against gain for all pairs of a dataset (the paper's Figures 2 to 8).
