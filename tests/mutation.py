@@ -2,15 +2,16 @@
 
 A mutant is the code with one small fault: a comparison shifted or turned, + for −, a constant off by one, a condition
 negated, a statement, a `not` or a method without arguments dropped, `min` for `max`, another default. It is killed
-when a test fails (or does not end) and lives when all pass. Faults are planted one by one in a copy of the tree, in the
-source itself: numba compiles them as it compiles the code, and threads see what they always see. (mutmut leaves out
-whatever has a decorator, so all that is compiled, and all constants; cosmic-ray makes three times as many, runs one
-command on each, and knows a mutant by its number in a file.)
+when a test fails (or does not end) and lives when all pass. Faults are planted one by one in a copy of the tree. Those
+in a function are planted in memory, each in a process forked from one that has collected the tests; those at import and
+in what numba compiles are planted in the source. (mutmut leaves out whatever has a decorator, so all that is compiled,
+and all constants; cosmic-ray makes three times as many, runs one command on each, and knows a mutant by its number in a
+file.)
 
 Which tests to run is measured, not listed: in a first run every block notes which tests reach it. A mutant
 then takes those that reach its block until one fails: first those of the files that are most about it (to collect the
 tests of all files takes longer than most tests), and of these fast ones, and those that have killed others. Results are
-kept in `.mutants/`: what was killed stays so while its module is the same, what lived is tried again when tests have
+kept in `.mutants/`: what was killed stays so while its function is the same, what lived is tried again when tests have
 changed, and a run that was stopped goes on.
 
 Mutants that no test can kill stand in `mutation_equivalents.tsv` with the reason, by what they change and not by line.
@@ -22,8 +23,10 @@ import argparse
 import ast
 import builtins
 import csv
+import gc
 import hashlib
 import importlib
+import inspect
 import json
 import math
 import os
@@ -34,6 +37,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
@@ -41,6 +45,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".mutants"
@@ -71,6 +77,8 @@ FIRST_FILES = 3
 """Test files whose tests run before all others: those of which the largest share reaches the block."""
 SLACK = 30.0
 """Seconds of processor time beyond three times what its tests take otherwise, after which a mutant does not end."""
+NOT_PLANTED = 99
+"""Exit status of a process that could not plant its mutant in memory."""
 
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
@@ -93,6 +101,7 @@ class Mutant:
     """One fault, named by `module`, `scope` (a function), `before` and `after` (with a number if it comes again).
 
     `start` and `end` are the bytes to replace by `text`; `block` is the line at which its block begins, 0 at import.
+    `around` is a digest of the outermost function, or of the module.
     """
 
     module: str
@@ -103,6 +112,7 @@ class Mutant:
     end: int
     text: str
     block: int
+    around: str
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -164,6 +174,7 @@ class Reader(ast.NodeVisitor):
         self.scope: list[str] = []
         self.block = 0
         self.compiled = False
+        self.around = digest(source)
         self.blocks: list[tuple[int, int]] = []  # line and column of first statements
         self.mutants: list[Mutant] = []
         self.seen: Counter[tuple[str, str, str]] = Counter()
@@ -195,8 +206,11 @@ class Reader(ast.NodeVisitor):
         self.parents.pop()
 
     def define(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        outer = self.block, self.compiled
+        outer = self.block, self.compiled, self.around
         if isinstance(node, ast.FunctionDef):
+            if not self.block:
+                end = self.place(node.end_lineno or 0, node.end_col_offset or 0)
+                self.around = digest(self.source[self.place(node.lineno, node.col_offset) : end])
             self.compiled |= any(
                 name in ast.unparse(decorator)
                 for decorator in node.decorator_list
@@ -212,7 +226,7 @@ class Reader(ast.NodeVisitor):
         self.scope.append(node.name)
         self.statements(node.body, isinstance(node, ast.FunctionDef))
         self.scope.pop()
-        self.block, self.compiled = outer
+        self.block, self.compiled, self.around = outer
 
     def children(self, node: ast.AST) -> None:
         for _, value in ast.iter_fields(node):
@@ -273,7 +287,7 @@ class Reader(ast.NodeVisitor):
         self.seen[scope, before, after] += 1
         if self.seen[scope, before, after] > 1:
             after += f"  #{self.seen[scope, before, after]}"
-        self.mutants.append(Mutant(self.module, scope, before, after, start, end, text, self.block))
+        self.mutants.append(Mutant(self.module, scope, before, after, start, end, text, self.block, self.around))
 
 
 def modules() -> dict[str, bytes]:
@@ -292,6 +306,56 @@ def instrumented(module: str, source: bytes) -> bytes:
     return source
 
 
+def planted(mutant: Mutant, source: bytes) -> bytes:
+    """The source of the module with the fault."""
+    return source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of all functions and classes that are defined in a code."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from codes(constant)
+
+
+def live_functions(mutant: Mutant) -> Iterator[FunctionType]:
+    """The functions of the imported module that bear the name of the mutant's outermost function."""
+    path = mutant.module.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+    holder: Any = importlib.import_module(path.replace("/", "."))
+    for name in mutant.scope.split("."):
+        holder = vars(holder).get(name)
+        if not isinstance(holder, type):
+            break
+    if isinstance(holder, property):
+        wrapped: tuple[Any, ...] = (holder.fget, holder.fset)
+    else:
+        wrapped = (getattr(holder, "__func__", getattr(holder, "func", holder)),)
+    for function in wrapped:
+        inner = inspect.unwrap(function) if callable(function) else None
+        if isinstance(inner, FunctionType):
+            yield inner
+
+
+def plant_in_memory(mutant: Mutant, source: bytes) -> bool:
+    """Give the function its code with the fault; whether that was possible."""
+    try:
+        changed = compile(planted(mutant, source), mutant.module, "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    by_place = {(code.co_qualname, code.co_firstlineno): code for code in codes(changed)}
+    for function in live_functions(mutant):
+        code = by_place.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        start = source.count(b"\n", 0, mutant.start) + 1
+        lines = {
+            line for inner in (function.__code__, *codes(function.__code__)) for *_, line in inner.co_lines() if line
+        }
+        if code is not None and min(lines) <= start <= max(lines) and code.co_freevars == function.__code__.co_freevars:
+            function.__code__ = code
+            return True
+    return False
+
+
 def digest(*parts: bytes) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
@@ -304,6 +368,7 @@ class Reached:
         self.clock = 0.0
         self.tests: dict[str, tuple[float, set[str]]] = {}
         self.files: defaultdict[str, set[str]] = defaultdict(set)
+        self.imported: set[str] = set()
         self.failed: list[str] = []
         builtins.__reached__ = lambda block: self.now.add(block)  # type: ignore[attr-defined]
 
@@ -313,7 +378,13 @@ class Reached:
         return taken
 
     def pytest_collectreport(self, report: object) -> None:
-        self.files[report.nodeid.split("::")[0]] |= self.taken()  # type: ignore[attr-defined]
+        taken = self.taken()
+        self.imported |= taken
+        self.files[report.nodeid.split("::")[0]] |= taken  # type: ignore[attr-defined]
+
+    @property
+    def noted(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("tests", "files", "imported", "failed")}
 
     def pytest_runtest_logreport(self, report: object) -> None:
         nodeid, taken = report.nodeid, self.taken()  # type: ignore[attr-defined]
@@ -332,6 +403,10 @@ class First:
     def __init__(self) -> None:
         self.failed = ""
 
+    @property
+    def noted(self) -> dict[str, object]:
+        return {"failed": self.failed}
+
     def pytest_collectreport(self, report: object) -> None:
         if report.failed and not self.failed:  # type: ignore[attr-defined]
             self.failed = f"{report.nodeid} (collection)"  # type: ignore[attr-defined]
@@ -339,6 +414,88 @@ class First:
     def pytest_runtest_logreport(self, report: object) -> None:
         if report.failed and not self.failed:  # type: ignore[attr-defined]
             self.failed = report.nodeid  # type: ignore[attr-defined]
+
+
+class InMemory:
+    """A pytest plugin that collects tests once and runs those of each mutant in a process forked from there.
+
+    What cannot be planted in memory is left without a result.
+    """
+
+    noted: ClassVar[dict[str, object]] = {}
+
+    def __init__(self, mutants: list[Mutant], results: Results, n_jobs: int, ends: float) -> None:
+        self.mutants, self.results, self.n_jobs, self.ends = mutants, results, n_jobs, ends
+        self.running: dict[int, tuple[Mutant, Path, float]] = {}
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        by_id = {item.nodeid: item for item in session.items}
+        gc.freeze()
+        with tempfile.TemporaryDirectory() as folder:
+            for number, mutant in enumerate(self.mutants):
+                if time.monotonic() > self.ends:
+                    break
+                while len(self.running) >= self.n_jobs:
+                    self.wait()
+                tests = self.results.ordered(mutant)
+                self.start(mutant, [by_id[test] for test in tests], Path(folder) / str(number))
+            while self.running:
+                self.wait()
+        return True
+
+    def start(self, mutant: Mutant, items: list[Any], folder: Path) -> None:
+        folder.mkdir()
+        limit = self.results.limit(mutant, [item.nodeid for item in items])
+        child = os.fork()
+        if not child:
+            status = NOT_PLANTED
+            try:
+                os.setpgid(0, 0)
+                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+                if plant_in_memory(mutant, Path(mutant.module).read_bytes()):
+                    status = 1
+                    (folder / "failed").write_text(self.run(items, folder))
+            except BaseException:
+                traceback.print_exc()
+            os._exit(status)
+        # Processor time is limited, since the machine may be busy; a mutant that waits for itself takes none.
+        self.running[child] = mutant, folder, time.monotonic() + 4 * limit
+
+    @staticmethod
+    def run(items: list[Any], folder: Path) -> str:
+        """The first test that fails, if any."""
+        sys.dont_write_bytecode = True
+        first = First()
+        config = items[0].config
+        config.pluginmanager.register(first)
+        config._tmp_path_factory._basetemp = None
+        config._tmp_path_factory._given_basetemp = folder / "tmp"
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            if first.failed:
+                break
+        return first.failed
+
+    def wait(self) -> None:
+        """Until a process has ended."""
+        while not (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            for child, (*_, ends) in self.running.items():
+                if time.monotonic() > ends:
+                    os.killpg(child, signal.SIGKILL)
+            time.sleep(0.01)
+        child, status = ended
+        if child not in self.running:
+            return
+        mutant, folder, _ = self.running.pop(child)
+        failed = folder / "failed"
+        if failed.exists():
+            test = failed.read_text()
+            self.results.add(mutant, "killed" if test else "lived", test)
+        elif os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+            self.results.add(mutant, "endless", "")
+        elif os.waitstatus_to_exitcode(status) != NOT_PLANTED:
+            self.results.add(mutant, "killed", "the process ended")
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Copy:
@@ -357,7 +514,7 @@ class Copy:
                 shutil.copy2(ROOT / name, folder / name)
         self.numba, self.warm = folder / ".numba", folder / ".numba-warm"
 
-    def pytest(self, tests: list[str], plugin: object, limit: float | None) -> dict[str, object] | None:
+    def pytest(self, tests: list[str], plugin: Any, limit: float | None) -> dict[str, object] | None:
         """Run tests in a process of their own; what the plugin knows then, or None if that took too long."""
         listed, noted = self.folder / ".tests", self.folder / ".noted.json"
         listed.write_text("\n".join(tests))
@@ -379,7 +536,7 @@ class Copy:
             return None
         return json.loads(noted.read_text()) if noted.exists() else {"failed": "the process ended"}
 
-    def _child(self, listed: Path, noted: Path, plugin: object, limit: float | None) -> None:
+    def _child(self, listed: Path, noted: Path, plugin: Any, limit: float | None) -> None:
         import numba
         import pytest
         from hypothesis import HealthCheck
@@ -396,7 +553,7 @@ class Copy:
             resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
         os.chdir(self.folder)
         numba.config.CACHE_DIR = str(self.numba)
-        sys.dont_write_bytecode = True
+        sys.dont_write_bytecode = isinstance(plugin, First)
         sys.path[:0] = [str(self.folder / "src"), str(self.folder / "tests")]
         os.environ |= {
             "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": str(self.numba)
@@ -404,11 +561,12 @@ class Copy:
         with (self.folder / ".log").open("w") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
-            stop = [] if isinstance(plugin, Reached) else ["-x"]
+            stop = ["-x"] if isinstance(plugin, First) else []
+            stop += ["--capture=no"] if isinstance(plugin, InMemory) else []
             stop += ["-m", "not slow and not packages and not slurm"]
             quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
             pytest.main([*quiet, *stop, f"@{listed}"], plugins=[plugin])
-        noted.write_text(json.dumps(vars(plugin), default=sorted))
+        noted.write_text(json.dumps(plugin.noted, default=sorted))
 
     def lives(self, mutant: Mutant, source: bytes, tests: list[str], limit: float) -> tuple[str, str]:
         """`lived`, `killed` with the test that failed, or `endless`."""
@@ -421,7 +579,7 @@ class Copy:
                     compiled.unlink()
         path = self.folder / mutant.module
         before = path.stat()
-        path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
+        path.write_bytes(planted(mutant, source))
         try:
             noted = self.pytest(tests, First(), limit)
         finally:
@@ -432,8 +590,13 @@ class Copy:
         return ("killed", str(noted["failed"])) if noted["failed"] else ("lived", "")
 
 
-def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[str, dict[str, float]]:
-    """For each block the tests that reach it, with their seconds; "module:0" has those that reach any of it."""
+def survey(
+    copy: Copy, sources: dict[str, bytes], patterns: list[str]
+) -> tuple[dict[str, dict[str, float]], frozenset[str]]:
+    """For each block the tests that reach it, with their seconds, and the blocks that are reached at import.
+
+    "module:0" has the tests that reach any block of the module.
+    """
     path_of_known = KEPT / "reached.json"
     known = json.loads(path_of_known.read_text()) if path_of_known.exists() else {}
     shared = [path.read_bytes() for path in sorted(ROOT.glob("src/**/*.py"))]
@@ -463,6 +626,7 @@ def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[s
                     for test, (seconds, blocks) in noted["tests"].items()  # type: ignore[attr-defined]
                     if test.split("::")[0] == name and test not in failing
                 },
+                "imported": sorted(noted["imported"]),  # type: ignore[call-overload]
             }
         path_of_known.write_text(json.dumps(known))
     reach: defaultdict[str, dict[str, float]] = defaultdict(dict)
@@ -475,16 +639,81 @@ def survey(copy: Copy, sources: dict[str, bytes], patterns: list[str]) -> dict[s
     for module in sources.keys() - {block.rpartition(":")[0] for block in reach}:
         for user in importers(module, sources):
             reach[f"{module}:0"] |= reach[f"{user}:0"]
-    return reach
+    return reach, frozenset().union(*(known[name]["imported"] for name in digests))
 
 
-def stages(tests: list[str], sizes: Counter[str]) -> Iterator[list[str]]:
-    """The tests of files that are most about a block, then all others; `sizes` are the files' numbers of tests."""
-    reaching = Counter(test.split("::")[0] for test in tests)
-    files = sorted(reaching, key=lambda name: (reaching[name] / sizes[name], reaching[name]), reverse=True)
-    for some in (files[:FIRST_FILES], files[FIRST_FILES:]):
-        if some:
-            yield [test for test in tests if test.split("::")[0] in some]
+class Results:
+    """Which tests a mutant takes, and what became of it, in a table that later runs continue."""
+
+    path = KEPT / "results.tsv"
+
+    def __init__(self, copy: Copy, reach: dict[str, dict[str, float]], seconds: float) -> None:
+        self.reach, self.seconds = reach, seconds
+        self.sizes = Counter(test.split("::")[0] for test in set().union(*reach.values()))
+        self.files = {name: (copy.folder / name).read_bytes() for name in self.sizes}
+        self.screen = os.dup(1)  # pytest's own output goes to a file
+        self.read()
+
+    def read(self) -> None:
+        self.known: dict[tuple[str, ...], list[str]] = {}
+        self.killers: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)  # by module and scope or ""
+        if self.path.exists():
+            with self.path.open(encoding="utf-8", newline="") as lines:
+                self.known = {tuple(row[:4]): row[4:] for row in csv.reader(lines, delimiter="\t")}
+        for (module, scope, *_), (outcome, test, *_) in self.known.items():
+            self.count(module, scope, outcome, test)
+
+    def count(self, module: str, scope: str, outcome: str, test: str) -> None:
+        for place in {scope, ""}:
+            self.killers[module, place][test] += outcome == "killed"
+
+    def outcome(self, mutant: Mutant) -> str:
+        """`killed`, `endless` or `lived`, or nothing if that is not known of this function and these tests."""
+        outcome, _, around, tests = self.known.get(mutant.key, ("", "", "", ""))
+        same = around == mutant.around and (outcome != "lived" or tests == self.tested(mutant))
+        return outcome if same else ""
+
+    def tested(self, mutant: Mutant) -> str:
+        names = {test.split("::")[0] for test in self.reach.get(f"{mutant.module}:{mutant.block}", ())}
+        return digest(str(self.seconds).encode(), *(self.files[name] for name in sorted(names)))
+
+    def add(self, mutant: Mutant, outcome: str, test: str) -> None:
+        row = [outcome, test, mutant.around, self.tested(mutant)]
+        with self.path.open("a", encoding="utf-8", newline="") as lines:
+            csv.writer(lines, delimiter="\t", lineterminator="\n").writerow([*mutant.key, *row])
+        self.known[mutant.key] = row
+        self.count(mutant.module, mutant.scope, outcome, test)
+        text = f"{outcome}: {mutant.module} {mutant.scope}\n"
+        if outcome == "lived":
+            text += f"    {mutant.before}\n    {mutant.after}  {test}\n"
+        os.write(self.screen, text.encode())
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The tests that reach the mutant's block: fast ones and those that have killed others first."""
+        seconds = self.reach.get(f"{mutant.module}:{mutant.block}", {})
+        near, far = self.killers[mutant.module, mutant.scope], self.killers[mutant.module, ""]
+        ordered = sorted(seconds, key=lambda test: seconds[test] / (1 + far[test] + 100 * near[test]))
+        taken = accumulate(seconds[test] for test in ordered)
+        return [test for test, until in zip(ordered, taken, strict=True) if until <= self.seconds]
+
+    def stages(self, mutant: Mutant) -> Iterator[list[str]]:
+        """The tests of files that are most about the block, then all others."""
+        tests = self.tests(mutant)
+        reaching = Counter(test.split("::")[0] for test in tests)
+        files = sorted(reaching, key=lambda name: (reaching[name] / self.sizes[name], reaching[name]), reverse=True)
+        for some in (files[:FIRST_FILES], files[FIRST_FILES:]):
+            if some:
+                yield [test for test in tests if test.split("::")[0] in some]
+
+    def ordered(self, mutant: Mutant) -> list[str]:
+        """All of them: first those that have killed others of the function."""
+        near = self.killers[mutant.module, mutant.scope]
+        return sorted((test for stage in self.stages(mutant) for test in stage), key=lambda test: -near[test])
+
+    def limit(self, mutant: Mutant, tests: list[str]) -> float:
+        """Seconds of processor time after which the tests do not end."""
+        seconds = self.reach[f"{mutant.module}:{mutant.block}"]
+        return 3 * sum(seconds[test] for test in tests) + SLACK
 
 
 def importers(module: str, sources: dict[str, bytes]) -> set[str]:
@@ -535,6 +764,7 @@ def arguments() -> argparse.Namespace:
         default=float("inf"),
         help="of processor time for the tests of a mutant, fast ones first",
     )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants in memory at a time")
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
     return parser.parse_args()
 
@@ -567,53 +797,40 @@ def main() -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     copy = Copy(KEPT / "copy")
-    reach = survey(copy, modules(), options.tests)
-    sizes = Counter(test.split("::")[0] for test in set().union(*reach.values()))
-    if any(b"compiled" in sources[mutant.module] for mutant in mutants):
+    reach, imported = survey(copy, modules(), options.tests)
+    results = Results(copy, reach, options.seconds)
+    ends = started + 60 * options.minutes
+    pending = [mutant for mutant in mutants if mutant.key not in equivalent and not results.outcome(mutant)]
+    for mutant in pending:
+        if not results.tests(mutant):
+            results.add(mutant, "lived", "reached by no test")
+    in_functions = [
+        mutant
+        for mutant in pending
+        if not results.outcome(mutant) and mutant.block and f"{mutant.module}:{mutant.block}" not in imported
+    ]
+    if in_functions:
+        files = sorted({test.split("::")[0] for mutant in in_functions for test in results.tests(mutant)})
+        copy.pytest(files, InMemory(in_functions, results, options.jobs, ends), None)
+        results.read()
+    pending = [mutant for mutant in pending if not results.outcome(mutant)]
+    if any(b"compiled" in sources[mutant.module] for mutant in pending):
         copy.pytest(["tests/pairsig/test_comparisons.py", "tests/pairsig/test_random_streams.py"], First(), None)
         shutil.copytree(copy.numba, copy.warm, dirs_exist_ok=True)
-
-    results = KEPT / "results.tsv"
-    known: dict[tuple[str, ...], list[str]] = {}
-    if results.exists():
-        with results.open(encoding="utf-8", newline="") as lines:
-            known = {tuple(row[:4]): row[4:] for row in csv.reader(lines, delimiter="\t")}
-    killers: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for (module, *_), (outcome, by, *_) in known.items():
-        killers[module][by] += outcome == "killed"
-    outcomes: dict[Mutant, str] = {}
-    with results.open("a", encoding="utf-8", newline="") as lines:
-        for number, mutant in enumerate(mutants, start=1):
-            if mutant.key in equivalent:
-                outcomes[mutant] = "equivalent"
-                continue
-            tests = reach.get(f"{mutant.module}:{mutant.block}", {})
-            killed = killers[mutant.module]
-            ordered = sorted(tests, key=lambda test: tests[test] / (1 + killed[test]))
-            taken = accumulate(tests[test] for test in ordered)
-            ordered = [test for test, until in zip(ordered, taken, strict=True) if until <= options.seconds]
-            source = digest(sources[mutant.module])
-            tested = digest(*((copy.folder / name).read_bytes() for name in sorted({t.split("::")[0] for t in tests})))
-            outcome, by, of_source, of_tests = (*known.get(mutant.key, ()), *[""] * 4)[:4]
-            if of_source != source or (outcome == "lived" and of_tests != tested):
-                if time.monotonic() - started > 60 * options.minutes:
-                    continue
-                outcome, by = "lived", "reached by no test"
-                if ordered:
-                    for stage in stages(ordered, sizes):
-                        limit = 3 * sum(tests[test] for test in stage) + SLACK
-                        outcome, by = copy.lives(mutant, sources[mutant.module], stage, limit)
-                        if outcome != "lived":
-                            break
-                killed[by] += outcome == "killed"
-                csv.writer(lines, delimiter="\t", lineterminator="\n").writerow(
-                    [*mutant.key, outcome, by, source, tested]
-                )
-                lines.flush()
-                print(f"{number}/{len(mutants)} {outcome}: {mutant.module} {mutant.scope}", flush=True)
-                if outcome == "lived":
-                    print(f"    {mutant.before}\n    {mutant.after}  [{len(ordered)} tests] {by}", flush=True)
-            outcomes[mutant] = outcome
+    for mutant in pending:
+        if time.monotonic() > ends:
+            break
+        outcome, test = "", ""
+        for stage in results.stages(mutant):
+            outcome, test = copy.lives(mutant, sources[mutant.module], stage, results.limit(mutant, stage))
+            if outcome != "lived":
+                break
+        results.add(mutant, outcome, test)
+    outcomes = {
+        mutant: "equivalent" if mutant.key in equivalent else results.outcome(mutant)
+        for mutant in mutants
+        if mutant.key in equivalent or results.outcome(mutant)
+    }
     report(outcomes, len(mutants))
 
 

@@ -1,9 +1,13 @@
-"""The source can be read: variables named for what they hold, short functions, plain comprehensions."""
+"""The source can be read: variables named for what they hold, short functions, plain comprehensions.
+
+Tests, too, have short functions, and every file of them begins by saying what it compares with what.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,16 +60,22 @@ def nested(tree: ast.AST) -> list[tuple[int, str]]:
     return several
 
 
-@pytest.fixture(scope="module")
-def modules() -> dict[Path, ast.AST]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "src").rglob("*.py"))}
+def undescribed(tree: ast.Module) -> list[tuple[int, str]]:
+    return [] if ast.get_docstring(tree) else [(1, "no docstring")]
 
 
-@pytest.mark.parametrize("wrong", [vague, long, nested])
-def test_no_module_has(wrong, modules):
+@cache
+def modules(folder: str) -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / folder).rglob("*.py"))}
+
+
+@pytest.mark.parametrize(
+    ("folder", "wrong"), [("src", vague), ("src", long), ("src", nested), ("tests", long), ("tests", undescribed)]
+)
+def test_no_module_has(folder, wrong):
     """The assertion shows file:line of each."""
     places = []
-    for path, tree in modules.items():
+    for path, tree in modules(folder).items():
         places += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in wrong(tree)]
     assert places == []
 
@@ -78,3 +88,4 @@ def test_what_is_looked_for_is_found():
     assert long(tree) == []
     assert long(ast.parse("def g():\n" + '    """Of many\n\n    lines."""\n' + "    pass\n" * 79)) == []
     assert long(ast.parse("def g():\n" + "    pass\n" * 80)) == [(1, "g")]
+    assert undescribed(tree) == [(1, "no docstring")]

@@ -1,3 +1,5 @@
+"""Counts and scores of constituency trees: against the definition over all spans, and what evalb deletes and skips."""
+
 from collections import Counter
 from itertools import pairwise
 

@@ -1,3 +1,5 @@
+"""Counts of dependency trees against the evaluation of the CoNLL 2018 shared task, and by hand."""
+
 import io
 
 import numpy as np

@@ -125,12 +125,82 @@ def test_what_is_refused_is_refused_by_all(function, data, options, message):
         ({"a": [1, 2], "b": [1, 2]}, {"score": ["x", "y"]}, "found the scores x, y for arrays, expected one name"),
         ({"a": [1, np.nan], "b": [1, 2]}, {}, r"system a has no score for segment 2 \(NaN or masked\)"),
         ({"a": [1, np.nan], "b": [1, 2]}, {"missing": "wrong"}, "expected scores from 0 to 1"),
+        ({"a": [1, np.nan], "b": [-0.5, 1]}, {"missing": "wrong"}, "expected scores from 0 to 1"),
+        ({"a": [1, np.nan], "b": [0, 1]}, {"missing": "wrong", "lower_is_better": True}, "higher is better"),
+        ({"a": [[1, 2, 2], [np.nan, 1, 1]]}, {"metric": "f1", "missing": "wrong"}, "expected scores from 0 to 1"),
+        ({"a": [[1, 2, 2], [0, np.nan, 1]]}, {"metric": "f1"}, "system a has no score for segment 2"),
+        ({"a": [1, 1], "b": [np.nan, np.nan]}, {}, "system b has no score for segment 1"),
+        ({"a": [[1, 2, 2]]}, {"metric": "f1", "lower_is_better": True}, "found lower_is_better=True with metric f1"),
+        ({"a": [[1, 2]]}, {}, r"system a has an array of shape \(1, 2\) and no metric is named"),
+        ({"a": [[[1, 2]]]}, {}, r"system a has an array of shape \(1, 1, 2\) and no metric is named"),
+        ([], {}, "found logs of no program, expected logs of one program"),
         ("nowhere.tsv", {}, "nowhere.tsv"),
     ],
 )
 def test_read_refuses(data, options, message):
     with pytest.raises((InputError, FileNotFoundError), match=message):
         read(data, **options)
+
+
+def test_scores_that_are_missing_in_arrays_are_left_out_or_wrong():
+    arrays = {"a": [0.5, np.nan, 0, 1], "b": [1, 0, 1, np.nan]}
+    dropped, wrong = (read(arrays, missing=missing) for missing in ("drop", "wrong"))
+    assert dropped.counts[:, :, 0].tolist() == [[0.5, 0], [1, 1]]
+    assert dropped.segments.tolist() == ["1", "3"]
+    assert wrong.counts[:, :, 0].tolist() == [[0.5, 0, 0, 1], [1, 0, 1, 0]]
+    assert [data.provenance["missing"] for data in (dropped, wrong)] == ["drop:2", "wrong:2"]
+
+
+def test_several_runs_of_scores_have_one_column():
+    data = read({"a": [[[1], [0]], [[1], [1]]], "b": [0, 1]})
+    assert (data.methods, data.counts[:, :, 0].tolist()) == (("a", "a", "b"), [[1, 0], [1, 1], [0, 1]])
+
+
+ROWS = ["id,system,score,book,kind", "1,a,1,x,news", "1,b,0,x,news", "2,a,1,y,talks", "2,b,1,y,talks"]
+
+
+def test_columns_of_documents_and_domains_are_those_that_are_named(tmp_path):
+    (tmp_path / "t.csv").write_text("\n".join(ROWS))
+    for data in (tmp_path / "t.csv", pd.read_csv(tmp_path / "t.csv")):
+        statistics_read = read(data, document="book", domain="kind")
+        assert statistics_read.documents.tolist() == ["x", "y"]
+        assert statistics_read.domains.tolist() == ["news", "talks"]
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "message"),
+    [
+        (["t.csv"], {"options": {"system": "x"}}, "found --option system=x, expected --system x$"),
+        (["t.csv"], {"options": {"any_value": "true"}}, "found --option any_value=true, expected --any-value$"),
+        (["t.csv"], {"options": {"foo": "x"}}, "found --option foo=x, but tables have no such option"),
+        (["a.sigf", "b.sigf"], {"reader": "sigf", "score": "x"}, "found --score, which declares columns of a table"),
+        (["t.csv", "u.csv"], {}, "t.csv: found the systems a, b, expected one system per file"),
+        ([["r1.csv", "r2.csv"], "s.csv"], {}, "r1.csv: found the runs 7, 8, expected one run per file"),
+        (["t.csv"], {"score": "score", "metric": ["score", "score"]}, "metric"),
+        (["bell.csv"], {}, r"bell.csv.*system"),
+    ],
+)
+def test_files_that_do_not_say_which_system_they_are_are_refused(files, options, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "t.csv": ROWS,
+        "u.csv": ROWS,
+        "bell.csv": [row.replace(",a,", ",a\a,") for row in ROWS],
+        "r1.csv": ["id,run,score", "1,7,1", "1,8,0", "2,7,1", "2,8,1"],
+        "r2.csv": ["id,run,score", "1,9,1", "2,9,1"],
+        "s.csv": ["id,score", "1,0", "2,1"],
+        "a.sigf": ["1 2 3", "0 1 1"],
+        "b.sigf": ["2 2 3", "1 1 1"],
+    }
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=message):
+        read(files if len(files) > 1 else files[0], **options)
+
+
+def test_a_separator_says_that_a_file_is_a_table(tmp_path):
+    (tmp_path / "t.txt").write_text("\n".join(ROWS).replace(",", ";"))
+    assert read(tmp_path / "t.txt", sep=";").systems == ("a", "b")
 
 
 def test_costs():
@@ -416,9 +486,19 @@ def test_a_table_of_statistics_is_known_by_the_names_in_its_first_line(tmp_path)
         ("all.tsv", ["\t".join([*names, "correct"]), "\t".join("1" * (len(names) + 1))], True),
         ("one_less.tsv", ["\t".join([*names[1:], "correct"]), "1"], False),
         ("below.tsv", ["a title", "\t".join(names)], False),
+        ("only.tsv", ["\t".join(names)], True),
+        ("windows.tsv", ["\t".join(names) + "\r", "1"], True),
+        ("damaged.parquet", ["PAR1"], False),
     ):
         (tmp_path / file).write_text("\n".join(lines))
         assert inputs.is_statistics(tmp_path / file) == expected
+    for folder in ("folder.tsv", "folder.parquet"):
+        (tmp_path / folder).mkdir()
+        assert not inputs.is_statistics(tmp_path / folder)
+    pairsig.write_statistics(read({"a": [1, 0], "b": [1, 1]}), tmp_path / "written.parquet")
+    assert inputs.is_statistics(tmp_path / "written.parquet")
+    (tmp_path / "written.parquet").rename(tmp_path / "written.data")
+    assert not inputs.is_statistics(tmp_path / "written.data")
 
 
 @pytest.mark.parametrize("lower", [None, True, False])

@@ -186,7 +186,7 @@ def test_power_is_that_of_the_test(dataset, metric, better, other, test):
 @pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
 def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, claim):
     chosen, pair, gain, spread = embedded(dataset, metric, better, other)
-    n, times = 150, 100
+    n, times = 150, 200
     error = math.sqrt(spread.variance / n)
     for far in (2.0, 3.0):
         design = Design(claim=claim, margin=gain + far * error if claim == "equivalence" else far * error)

@@ -1,3 +1,5 @@
+"""Reading CoNLL-U: what the shared task's program reads and refuses, and sentences with their places in the file."""
+
 import io
 
 import pytest

@@ -1,3 +1,5 @@
+"""Reading bracketed trees: where they end, what nltk makes of them, and one sentence for what is no tree."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

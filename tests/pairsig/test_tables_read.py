@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -128,38 +129,45 @@ def test_every_answer_to_every_question_leads_to_a_result(case: Any) -> None:
 ROWS = pd.DataFrame({"id": [1, 1, 2, 2, 3, 3], "system": list("ABABAB"), "score": [1, 0, 0, 0, 1, 1]})
 
 
-def frames() -> dict[str, Any]:
-    """The same scores in data frames of several kinds."""
+def polars_frame() -> Any:
     import polars
+
+    return polars.from_pandas(ROWS)
+
+
+def arrow_table() -> Any:
     import pyarrow
 
-    wide = ROWS.set_index(["id", "system"])
-    return {
-        "pandas": ROWS,
-        "index": ROWS.set_index("id"),
-        "several levels": wide,
-        "an index without a name": ROWS.set_index(ROWS["id"].map(str).rename(None)).drop(columns="id"),
-        "an index that is repeated": pd.concat([ROWS, ROWS.iloc[:0]]).set_axis([0, 0, 1, 1, 2, 2]).drop(columns="id"),
-        "a shuffled index beside ids": ROWS.set_axis([5, 3, 1, 0, 2, 4]),
-        "categories": ROWS.astype({"system": "category", "id": "category"}),
-        "categories of numbers": ROWS.astype({"score": "category"}),
-        "nullable": ROWS.astype({"score": "Int64", "id": "Int64", "system": "string"}),
-        "nullable truth": ROWS.astype({"score": "boolean"}),
-        "arrow types": ROWS.astype({"score": "int64[pyarrow]", "system": "string[pyarrow]"}),
-        "objects": ROWS.astype(object),
-        "floats as ids": ROWS.astype({"id": float}),
-        "times as ids": ROWS.assign(id=pd.to_datetime(ROWS["id"], unit="D")),
-        "levels of columns": ROWS.pivot_table("score", "id", "system").set_axis(
-            pd.MultiIndex.from_product([["A", "B"], [7]], names=["model", "seed"]), axis=1
-        ),
-        "polars": polars.from_pandas(ROWS),
-        "pyarrow": pyarrow.Table.from_pandas(ROWS),
-    }
+    return pyarrow.Table.from_pandas(ROWS)
 
 
-@pytest.mark.parametrize("kind", frames())
+FRAMES: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: ROWS,
+    "index": lambda: ROWS.set_index("id"),
+    "several levels": lambda: ROWS.set_index(["id", "system"]),
+    "an index without a name": lambda: ROWS.set_index(ROWS["id"].map(str).rename(None)).drop(columns="id"),
+    "an index that is repeated": lambda: ROWS.set_axis([0, 0, 1, 1, 2, 2]).drop(columns="id"),
+    "a shuffled index beside ids": lambda: ROWS.set_axis([5, 3, 1, 0, 2, 4]),
+    "categories": lambda: ROWS.astype({"system": "category", "id": "category"}),
+    "categories of numbers": lambda: ROWS.astype({"score": "category"}),
+    "nullable": lambda: ROWS.astype({"score": "Int64", "id": "Int64", "system": "string"}),
+    "nullable truth": lambda: ROWS.astype({"score": "boolean"}),
+    "arrow types": lambda: ROWS.astype({"score": "int64[pyarrow]", "system": "string[pyarrow]"}),
+    "objects": lambda: ROWS.astype(object),
+    "floats as ids": lambda: ROWS.astype({"id": float}),
+    "times as ids": lambda: ROWS.assign(id=pd.to_datetime(ROWS["id"], unit="D")),
+    "levels of columns": lambda: ROWS.pivot_table("score", "id", "system").set_axis(
+        pd.MultiIndex.from_product([["A", "B"], [7]], names=["model", "seed"]), axis=1
+    ),
+    "polars": polars_frame,
+    "pyarrow": arrow_table,
+}
+"""The same scores in data frames of several kinds, made when they are needed: polars starts threads."""
+
+
+@pytest.mark.parametrize("kind", FRAMES)
 def test_data_frames_are_read_as_files_are(kind: str) -> None:
-    parts = read(frames()[kind])
+    parts = read(FRAMES[kind]())
     assert {part.system: means(part) for part in parts} == {"A": [pytest.approx(2 / 3)], "B": [pytest.approx(1 / 3)]}
     assert all(len(part.segments) == 3 for part in parts)
 
@@ -529,7 +537,23 @@ def crossed(**levels: list[Any]) -> pd.DataFrame:
     return pd.DataFrame(product(*levels.values()), columns=list(levels))
 
 
+def of_classes(n: int) -> pd.DataFrame:
+    """Two systems, of whose answers every third is wrong."""
+    rows = crossed(id=list(range(2 * n)), system=["A", "B"])
+    right = [f"c{item % n}" for item in rows["id"]]
+    return rows.assign(gold=right, p=[label if row % 3 else right[row - 2] for row, label in enumerate(right)])
+
+
 RIGHT = [1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1]
+TWICE = crossed(system=["A", "B"], id=[1, 2, 3], number=[0, 1]).drop(columns="number")
+RATES = crossed(system=["A", "B"], id=[1, 2, 3])
+
+
+def labelled(*columns: str) -> pd.DataFrame:
+    """Texts of one-letter labels as the columns gold, p and q."""
+    return pd.DataFrame({name: list(column) for name, column in zip(("gold", "p", "q"), columns, strict=True)})
+
+
 OFFERED: dict[str, tuple[pd.DataFrame, list[dict[str, Any]]]] = {
     "samples of an item": (
         crossed(system=["A", "B"], task_id=[1, 2, 3], completion=[0, 1]).assign(passed=RIGHT),
@@ -585,16 +609,133 @@ OFFERED: dict[str, tuple[pd.DataFrame, list[dict[str, Any]]]] = {
         crossed(model=["A", "B"], q=["a", "b", "c"]).assign(n=[1, 2, 3] * 2, s=[0.1, 0.5, 0.3, 0.7, 0.6, 0.4]),
         [{"item": "q", "score": "s"}, {"item": "n"}],
     ),
+    "runs with numbers of their own": (  # half of the combinations of system, item and run have a row
+        TWICE.assign(round=[0, 1] * 3 + [2, 3] * 3, passed=RIGHT), [{"run": "round"}],
+    ),
+    "numbers that are no runs": (  # fewer than half of the combinations have a row
+        TWICE.assign(length=[0, 1, 2, 3, 4, 0] * 2, passed=RIGHT), [],
+    ),
+    "many settings beside a run": (
+        crossed(system=["A", "B"], task_id=[1, 2, 3], **{f"c{i}": ["x"] for i in range(12)}, attempt=[0, 1]).assign(
+            passed=RIGHT
+        ),
+        [{"run": "attempt"}, {"item": "task_id,attempt"}],
+    ),
+    "a ratio in capital letters": (
+        RATES.assign(edits=[1, 2, 3, 0, 5, 2], words=[4, 8, 6] * 2, WER=[0.25, 0.25, 0.5, 0, 0.625, 0.333]),
+        [{"score": "WER"}, {"score": "edits/words", "lower-is-better": True}, {"score": "edits"}],
+    ),
+    "a ratio in percent": (
+        RATES.assign(hits=[1, 2, 6, 0, 5, 2], words=[4, 8, 6] * 2, rate=[25, 25, 100, 0, 62.5, 33.3]),
+        [{"score": "rate"}, {"score": "hits/words"}, {"score": "hits"}],
+    ),
+    "a ratio to small numbers": (
+        RATES.assign(hits=[1, 2, 1, 0, 1, 2], tries=[1, 2, 2] * 2, rate=[1, 1, 0.5, 0, 0.5, 1]),
+        [{"score": "rate"}, {"score": "hits/tries"}, {"score": "hits"}, {"gold": "hits", "prediction": "tries"}],
+    ),
+    "a ratio that is not defined for an item": (
+        RATES.assign(edits=[0, 2, 3, 0, 5, 2], words=[0, 8, 6] * 2, rate=[None, 0.25, 0.5, None, 0.625, 0.333]),
+        [{"score": "rate"}, {"score": "edits/words"}, {"score": "edits"}],
+    ),
+    "numbers that are nearly a ratio": (
+        RATES.assign(edits=[1, 2, 3, 0, 5, 2], words=[4, 8, 6] * 2, rate=[0.26, 0.25, 0.5, 0, 0.625, 0.333]),
+        [{"score": "edits"}, {"score": "rate"}],
+    ),
+    "a ratio of fractions": (
+        RATES.assign(used=[1, 2.5, 3, 0, 5, 2], all=[4, 8.5, 6] * 2, rate=[0.25, 0.294, 0.5, 0, 0.588, 0.333]),
+        [{"score": "used"}, {"score": "rate"}],
+    ),
+    "outcomes and grades": (
+        pd.DataFrame({"id": [1, 2, 3], "a": [0, 1, 1], "b": [1, 0, 0], "c": [0, 1, 2], "d": [2, 1, 0]}),
+        [{"systems": "a,b"}, {"systems": "c,d"}, {"gold": "d", "systems": "a,b,c"}],
+    ),
+    "answers of which half are in both columns": (
+        labelled("abcabc", "dbcdbc", "abbabc").assign(id=range(6)),
+        [{"gold": "gold", "systems": "p,q"}, {"gold": "p", "systems": "gold,q"}, {"gold": "q", "systems": "gold,p"}],
+    ),
+    "answers of which a third are in both columns": (
+        labelled("aabb", "bbcc", "ccaa").assign(id=range(4)), [],
+    ),
+    "answers with blanks around them": (
+        pd.DataFrame({"id": range(4), "gold": ["x", "y"] * 2, "p": [" x", "y "] * 2, "q": ["y", " x", "x ", "y"]}),
+        [{"gold": "gold", "systems": "p,q"}, {"gold": "p", "systems": "gold,q"}],
+    ),
+    "answers of twenty classes": (of_classes(20), [{"gold": "gold", "prediction": "p"}]),
+    "answers of more classes": (of_classes(21), []),
+    "four words": (
+        pd.DataFrame({"id": range(4), "a": list("wxyz"), "b": list("zyxw")}),
+        [{"systems": "a,b", "true": word} for word in "wxyz"],
+    ),
+}  # fmt: skip
+
+ONE_FILE = pd.DataFrame({"id": [1, 1, 2, 2], "attempt": [0, 1, 0, 1], "passed": [1, 0, 1, 1]})
+OFFERED_WITH: dict[str, tuple[pd.DataFrame, dict[str, Any], list[dict[str, Any]]]] = {
+    "a file of one system with runs": (
+        ONE_FILE, {"several": True}, [{"run": "attempt"}, {"item": "id,attempt"}],
+    ),
+    "a column per system, and runs": (
+        ONE_FILE.assign(other=[0, 1, 1, 0]), {"systems": "passed,other"}, [{"run": "attempt"}, {"item": "id,attempt"}],
+    ),
+    "texts that number the rows": (
+        pd.DataFrame({"q": ["x", "y"], "score": [1, 0]}), {"several": True}, [{"item": "q"}],
+    ),
+    "fractions number no rows": (
+        pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [1, 0, 1]}), {"several": True}, [{"score": "a"}, {"score": "b"}],
+    ),
+    "whole numbers do": (
+        pd.DataFrame({"a": [10, 20, 30], "b": [1, 0, 1]}), {"several": True}, [{"item": "a"}],
+    ),
+    "right answers without predictions": (
+        labelled("xyxy", "xxyy", "xxyx").assign(id=range(4)), {"gold": "p"}, [{"gold": "p", "systems": "gold,q"}],
+    ),
+    "a ratio in three rows": (
+        pd.DataFrame({"id": [1, 2, 3], "hits": [1, 2, 6], "words": [4, 8, 9], "rate": [0.25, 0.25, 0.667]}),
+        {"several": True},
+        [{"score": "rate"}, {"score": "hits/words"}, {"score": "hits"}, {"score": "words"}],
+    ),
+    "a ratio in two rows": (
+        pd.DataFrame({"id": [1, 2], "hits": [1, 3], "words": [4, 8], "rate": [0.25, 0.375]}),
+        {"several": True},
+        [{"score": "hits"}, {"score": "words"}, {"score": "rate"}],
+    ),
+    "eight words for right and wrong": (
+        crossed(system=["A", "B"], id=list(range(8))).assign(verdict=[*"abcdefgh", *"hgfedcba"]),
+        {"score": "verdict"},
+        [{"true": word} for word in "abcdefgh"],
+    ),
+    "nine words for right and wrong": (
+        crossed(system=["A", "B"], id=list(range(9))).assign(verdict=[*"abcdefghi", *"ihgfedcba"]),
+        {"score": "verdict"},
+        [],
+    ),
+    "four words among numbers": (
+        crossed(system=["A", "B"], id=list(range(8))).assign(grade=[1, 2, 3, 4, *"wxyz", 5, 6, 7, 8, *"zyxw"]),
+        {"score": "grade"},
+        [{"missing-value": "w,x,y,z"}],
+    ),
+    "numbers with units among words": (
+        RATES.assign(time=["1", "2 kg", "x", "3", "4", "5"]), {"score": "time"}, [],
+    ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", OFFERED)
+@pytest.mark.parametrize("case", [*OFFERED, *OFFERED_WITH])
 def test_what_is_offered_is_what_the_columns_may_mean(case: str, tmp_path: Path) -> None:
-    frame, expected = OFFERED[case]
+    frame, roles, expected = OFFERED_WITH[case] if case in OFFERED_WITH else (OFFERED[case][0], {}, OFFERED[case][1])
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(Question) as caught:
-        read(tmp_path / "t.csv")
+        read(
+            tmp_path / "t.csv",
+            Roles(**{role: value for role, value in roles.items() if role != "several"}),
+            several="several" in roles,
+        )
     assert list(caught.value.answers) == expected
+
+
+@pytest.mark.parametrize("frame", [{"q": ["x"], "score": [1]}, {"q": ["x", None], "score": [1, 0]}])
+def test_texts_of_one_row_or_with_gaps_identify_no_items(frame: dict[str, list[Any]]) -> None:
+    (part,) = read(pd.DataFrame(frame), several=True)
+    assert part.by_row
 
 
 def test_capital_letters_in_a_suffix_do_not_matter(tmp_path):

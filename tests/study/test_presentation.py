@@ -127,7 +127,7 @@ def test_markdown() -> None:
 def test_latex_is_escaped_and_has_rules() -> None:
     text = render(PAIRS, "tex", caption="p < 5 % & more – δ")
     for part in (
-        r"\toprule", r"\midrule", r"\bottomrule", r"wmt22\_en|de", r"a \& b", r"\ensuremath{<} 0.001",
+        r"\toprule", r"\midrule", r"\bottomrule", r"wmt22\_en\textbar{}de", r"a \& b", r"\ensuremath{<} 0.001",
         r"\ensuremath{-}0.00", r"\caption{p \ensuremath{<} 5 \% \& more -- \ensuremath{\delta}}", r"\end{table}",
     ):  # fmt: skip
         assert part in text
@@ -200,6 +200,26 @@ def test_a_table_for_a_terminal() -> None:
         "",
         "- a < b",
     ]
+
+
+def test_names_of_any_script_keep_columns_aligned() -> None:
+    """Letters of East Asian scripts take two columns of a terminal, and an accent of its own takes none."""
+    names = ["日本語", "cafe\u0301", "ab\ncd"]
+    rows = pd.DataFrame({"system_a": names, "gain": [1.0, 22.0, 3.0]})
+    assert rendering.render(rows, Table("t", (SYSTEM_A, GAIN)).view(system_a="A", gain=""), "table").splitlines()[
+        2:
+    ] == [
+        "日本語    1.00",
+        "cafe\u0301     22.00",
+        "ab cd     3.00",
+    ]
+
+
+def test_a_latex_row_begins_with_no_command() -> None:
+    """After the end of a row, LaTeX takes a bracket for a distance and a star for a row that no page break follows."""
+    rows = pd.DataFrame({"system_a": ["[a", "*b", "c"]})
+    text = rendering.render(rows, Table("t", (SYSTEM_A,)).view(system_a="A"), "latex")
+    assert text.splitlines()[4:-2] == [r" {}[a \\", r" {}*b \\", r" c    \\"]
 
 
 def test_the_same_table_in_other_formats() -> None:

@@ -273,8 +273,10 @@ def _signed(signature: str, missing: str) -> str:
 
 def unused(pair: Pair, documents: NDArray[np.str_]) -> str:
     """A warning if the documents of the segments are known and were not used; else nothing."""
+    if pair.documents is not None or "" in documents:
+        return ""
     n_documents = len(np.unique(documents))
-    if pair.documents is not None or "" in documents or not 1 < n_documents < len(documents):
+    if not 1 < n_documents < len(documents):
         return ""
     description = f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used"
     if n_documents >= ENOUGH_DOCUMENTS:

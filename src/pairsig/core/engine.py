@@ -18,7 +18,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from threading import Event, Lock
@@ -31,6 +30,7 @@ from pairsig.core import random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
+from pairsig.core.threads import on_threads
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, LongRun
 from pairsig.io.memory import Memory, too_little
@@ -573,12 +573,8 @@ def for_each_batch(
             raise
 
     # The workers already use all cores; additional threads of the BLAS would only slow them down.
-    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as workers:
-        try:
-            for _ in workers.map(work, range(n_threads)):
-                pass
-        finally:  # also after an interrupt: the workers check this between two batches
-            stopped.set()
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        on_threads(work, range(n_threads), n_threads, stopped.set)  # which they check between two batches
 
 
 @cache
@@ -631,7 +627,7 @@ class Product:
         self._columns, self._steps = columns, steps
         distinct: list[tuple[int, int]] = []
         derived: dict[int, tuple[int, float]] = {}
-        self._units = np.empty(0, dtype=np.intp)
+        corrected = np.zeros(self.n_units, dtype=bool)
         self.index = np.empty((len(columns), n_systems), dtype=np.intp)
         self.observed = np.empty((n_systems, len(columns)))
         unique: dict[bytes, int] = {}
@@ -649,10 +645,11 @@ class Product:
                 for base in dict.fromkeys(self.index[:column, system].tolist()):
                     if base in derived or (near := self._near(row, self._row(*distinct[base]))) is None:
                         continue
-                    units = np.union1d(self._units, near[1])
-                    if len(units) * _FEW_UNITS <= self.n_units:
-                        derived[number], self._units = (base, near[0]), units
+                    units = corrected | near[1]
+                    if np.count_nonzero(units) * _FEW_UNITS <= self.n_units:
+                        derived[number], corrected = (base, near[0]), units
                         break
+        self._units = np.flatnonzero(corrected)
         self.dtype = np.dtype(np.float32 if most * self.n_units < _EXACT_FLOAT32 else np.float64)
         self.steps = None if (steps == 1).all() else steps
         # The columns to multiply come first, then a column of ones if others are derived, then those.
@@ -672,14 +669,14 @@ class Product:
             )
             row[:] = values - base_values - constant
 
-    def _near(self, row: NDArray[Any], base: NDArray[Any]) -> tuple[float, NDArray[np.intp]] | None:
-        """The constant by which a row exceeds another one on most units, and the other units; None if not on most."""
+    def _near(self, row: NDArray[Any], base: NDArray[Any]) -> tuple[float, NDArray[np.bool_]] | None:
+        """By how much a row exceeds another one on most units, and a mask of the other units; None if not on most."""
         sample, all_units = slice(None, None, 1 + self.n_units // 64), slice(None)
         for units in (sample, all_units):  # the sample excludes most rows quickly
             difference = row[units].astype(np.float64) - base[units]
             constant = float(np.partition(difference, len(difference) // 2)[len(difference) // 2])
-            others = np.flatnonzero(difference != constant)
-            if len(others) * _FEW_UNITS > 2 * len(difference):
+            others = difference != constant
+            if np.count_nonzero(others) * _FEW_UNITS > 2 * len(difference):
                 return None
         if 2 * largest(difference) * self.n_units >= _EXACT_FLOAT32:
             return None

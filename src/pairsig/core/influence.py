@@ -5,8 +5,6 @@ The influences of two systems give their correlation and the standard error of t
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled
+from pairsig.core.threads import on_threads
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import some_systems
@@ -105,21 +104,19 @@ def errors_and_correlations(
     at_once = n_systems if n_bytes is None else max(1, min(n_systems, n_bytes // (2 * 8 * n_units)))
     block = pairs // at_once
     sums_of_pairs = np.empty((3, len(pairs)))
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as workers:
-        for first in range(-(-n_systems // at_once)):
-            first_block = _centred(counts[first * at_once : (first + 1) * at_once], metric)
-            for second in range(first, -(-n_systems // at_once)):
-                rows = np.flatnonzero((block.min(axis=1) == first) & (block.max(axis=1) == second))
-                second_block = first_block
-                if second > first:
-                    second_block = _centred(counts[second * at_once : (second + 1) * at_once], metric)
-                # The results are the same for (A, B) and (B, A).
-                places = np.sort(pairs[rows], axis=1) - np.array([first, second]) * at_once
-                sums = np.empty((len(rows), 3))
-                parts = [slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)]
-                for _ in workers.map(partial(_add_up, first_block, second_block, places, sums), parts):
-                    pass
-                sums_of_pairs[:, rows] = sums.T
+    for first in range(-(-n_systems // at_once)):
+        first_block = _centred(counts[first * at_once : (first + 1) * at_once], metric)
+        for second in range(first, -(-n_systems // at_once)):
+            rows = np.flatnonzero((block.min(axis=1) == first) & (block.max(axis=1) == second))
+            second_block = first_block
+            if second > first:
+                second_block = _centred(counts[second * at_once : (second + 1) * at_once], metric)
+            # The results are the same for (A, B) and (B, A).
+            places = np.sort(pairs[rows], axis=1) - np.array([first, second]) * at_once
+            sums = np.empty((len(rows), 3))
+            parts = [slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)]
+            on_threads(partial(_add_up, first_block, second_block, places, sums), parts, threads)
+            sums_of_pairs[:, rows] = sums.T
     # Σ (uᵢᴬ − uᵢᴮ)², Σ uᵢᴬuᵢᴮ and Σ (uᵢᴬ)² Σ (uᵢᴮ)²
     differences, products, spreads = sums_of_pairs
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -140,7 +140,7 @@ def tilted_swaps(
 
 def _pays(n_units: int) -> bool:
     """Whether to draw swaps with numba, which takes half a second to import."""
-    return installed("numba") and (n_units > _FEW_UNITS or "numba" in sys.modules)
+    return (n_units > _FEW_UNITS or "numba" in sys.modules) and installed("numba")
 
 
 def _many_words(seed: int, first: int, n_rows: int, n_words: int) -> NDArray[np.uint64]:

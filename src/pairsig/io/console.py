@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -308,6 +307,8 @@ def _standard_input(arguments: argparse.Namespace) -> Iterator[None]:
         return
     if len(places) > 1:
         raise InputError(f"found the file - {len(places)} times, expected it once: it stands for standard input")
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory() as folder:
         path = Path(folder) / "stdin"
         path.write_bytes(sys.stdin.buffer.read())

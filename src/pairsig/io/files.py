@@ -8,29 +8,26 @@ A pipe (`<(zcat a.gz)`, /dev/stdin) can be read only once. Its bytes are kept, s
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import json
-import lzma
 import os
 import re
 import stat
-import tarfile
 import time
-import zipfile
-import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, TextIO, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, named, reason
 from pairsig.io.packages import need
+
+if TYPE_CHECKING:
+    import zipfile
 
 AnyPath: TypeAlias = str | PathLike[str]
 
@@ -49,9 +46,9 @@ _ZSTANDARD = 93  # number of the method in a zip archive; `zipfile` supports it 
 
 _MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz))!(?P<member>.+)", re.DOTALL)
 # A damaged header of an archive can cause a ValueError, and so does a path with a NUL character.
-_UNREADABLE = (
-    OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error
-)  # fmt: skip
+_UNREADABLE = (OSError, EOFError, ValueError, RuntimeError)
+_DECOMPRESSION = ("_lzma", "tarfile", "zipfile", "zlib")
+"""Modules whose errors mean the same. They are imported for the files that need them."""
 
 
 def open_text(path: AnyPath) -> TextIO:
@@ -226,6 +223,8 @@ def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
 
     No member may exceed `MAX_BYTES`; the sizes that the archive declares are not trusted.
     """
+    import zipfile
+
     if _MEMBER.fullmatch(fspath(path)):
         raise InputError(f"{path}: found a zip archive inside another archive, expected a file; extract it first")
     with _reading(path), opened(path) as file, zipfile.ZipFile(file) as archive:
@@ -238,6 +237,9 @@ def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
 
 
 def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
+    import zipfile
+    import zlib
+
     name = f"{path}!{named(member.filename)}"
     with _reading(name):
         if member.compress_type != _ZSTANDARD:
@@ -266,7 +268,9 @@ def _reading(path: AnyPath) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except _UNREADABLE as error:
+    except Exception as error:
+        if not isinstance(error, _UNREADABLE) and type(error).__module__ not in _DECOMPRESSION:
+            raise
         details = getattr(error, "strerror", None) or f"damaged, or not in the format of its suffix: {reason(error)}"
         raise InputError(f"{path}: cannot be read ({details})") from None
 
@@ -285,10 +289,16 @@ def _decompressed(name: str, file: IO[bytes]) -> bytes:
 def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
     """A function that reads a number of bytes from a file, decompressed according to its suffix."""
     if name.endswith((".gz", ".tgz")):
+        import gzip
+
         return gzip.GzipFile(fileobj=file).read
     if name.endswith((".xz", ".txz")):
+        import lzma
+
         return lzma.LZMAFile(file).read
     if name.endswith(".bz2"):
+        import bz2
+
         return bz2.BZ2File(file).read
     if name.endswith(".zst"):
         need("pyarrow")
@@ -316,6 +326,8 @@ def _bounded(name: str, read: Callable[[int], bytes], chunk: int = 0) -> bytes:
 @lru_cache(maxsize=4)
 def _members(archive: str, mtime_ns: int, size: int) -> Mapping[str, memoryview]:  # noqa: ARG001
     """Contents of the regular files in an archive, by name, as views into one buffer."""
+    import tarfile
+
     with opened(archive) as file:
         data = _decompressed(archive, file)
     view = memoryview(data)

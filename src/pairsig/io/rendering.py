@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from html import escape
 from itertools import chain
 from typing import Any
+from unicodedata import category, east_asian_width
 
 from pairsig.io.columns import Column, Shown
 from pairsig.io.packages import pd
@@ -18,9 +18,6 @@ _SMALLEST = 1e-300
 
 _WIDE = 100
 """Columns of a terminal that a table should not exceed."""
-
-_STYLES = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
-"""Formats that tabulate sets, and its names for them."""
 
 
 def render(
@@ -190,47 +187,74 @@ _MARKDOWN = re.compile(r"[\\|*_`<$~]|&(?=#?\w+;)|\](?=[(\[:])")
 
 
 def escaped(text: str, format: str) -> str:  # noqa: A002
-    r"""A text on one line with the markup of Markdown escaped; `tabulate` escapes LaTeX.
+    r"""A text on one line, with markup escaped in Markdown.
 
     >>> escaped("a|b <i> f_1", "markdown")
     'a\\|b \\<i> f\\_1'
     """
-    return _MARKDOWN.sub(r"\\\g<0>", text.replace("\n", " ")) if format == "markdown" else text
+    text = text.replace("\n", " ")
+    return _MARKDOWN.sub(r"\\\g<0>", text) if format == "markdown" else text
 
 
-_SYMBOLS = str.maketrans({
-    "–": "--", "−": r"\ensuremath{-}", "≈": r"\ensuremath{\approx}", "≤": r"\ensuremath{\leq}",
-    "≥": r"\ensuremath{\geq}", "×": r"\ensuremath{\times}", "δ": r"\ensuremath{\delta}", "†": r"$^\dagger$",
-    "↓": r"\ensuremath{\downarrow}",
+_IN_LATEX = str.maketrans({
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}",
+    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "–": "--", "−": r"\ensuremath{-}", "≈": r"\ensuremath{\approx}",
+    "≤": r"\ensuremath{\leq}", "≥": r"\ensuremath{\geq}", "×": r"\ensuremath{\times}", "δ": r"\ensuremath{\delta}",
+    "†": r"$^\dagger$", "↓": r"\ensuremath{\downarrow}",
 })  # fmt: skip
-"""Symbols that LaTeX may not have in the font of the text."""
+"""What is a command in LaTeX, and symbols that its font for text may not have."""
+
+_EDGES = {"table": ("", "  ", ""), "markdown": ("| ", " | ", " |"), "latex": (" ", " & ", r" \\")}
+"""What begins a row, is between its cells, and ends it."""
 
 
 def _set(heads: list[str], body: list[list[str]], align: list[str], borders: Sequence[int], format: str) -> str:  # noqa: A002
-    """The table in one of the formats of `_STYLES`."""
-    from tabulate import tabulate
-
-    heads, *body = ([escaped(cell, format) for cell in row] for row in (heads, *body))
-    style = partial(tabulate, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if body else None)
-    text = str(style(body, heads))
+    """The table as text for a terminal, in Markdown, or in LaTeX with booktabs."""
+    rows = [[escaped(cell, format) for cell in row] for row in (heads, *body)]
     if format == "latex":
-        # After `\\` LaTeX would take a bracket for extra space and a star for a command that forbids a page break.
-        text = re.sub(r"(?m)^( *)(?=[\[*])", r"\1{}", text).translate(_SYMBOLS)
-    lines = text.splitlines()
-    if format == "table" and body and len(lines[1]) > _WIDE:  # save the two columns that tabulate adds to headings
-        _, rule, head, *rows = str(style([heads, *body], [""] * len(heads))).splitlines()
-        lines = [head, rule, *rows]
-    if format != "markdown":
-        above, line = (4, "\\midrule") if format == "latex" else (2, lines[1].replace("-", "·"))
-        for row in sorted(borders, reverse=True):
-            lines.insert(above + row, line)
-    return "\n".join(lines)
+        rows = [[cell.translate(_IN_LATEX) for cell in row] for row in rows]
+        for row in rows:  # after `\\` LaTeX would take a bracket for extra space and a star for an unbreakable page
+            row[0] = "{}" * row[0].startswith(("[", "*")) + row[0]
+
+    def widths(margin: int) -> list[int]:
+        """The width of each column, with a margin for its heading."""
+        return [max([_width(head) + margin, *map(_width, cells)]) for head, *cells in zip(*rows, strict=True)]
+
+    columns = widths(2)
+    if format == "table" and sum(columns) + 2 * len(columns) - 2 > _WIDE:
+        columns = widths(0)
+    begin, between, end = _EDGES[format]
+    head, *lines = ((begin + between.join(map(_padded, row, columns, align)) + end).rstrip() for row in rows)
+    if format == "markdown":
+        dashes = ("-" * (width + 1) for width in columns)
+        rule = "|".join(f"{run}:" if side == "right" else f":{run}" for run, side in zip(dashes, align, strict=True))
+        return "\n".join([head, f"|{rule}|", *lines])
+    rule = r"\midrule" if format == "latex" else between.join("-" * width for width in columns)
+    for place in sorted(borders, reverse=True):
+        lines.insert(place, rule.replace("-", "·"))
+    if format == "table":
+        return "\n".join([head, rule, *lines])
+    above = rf"\begin{{tabular}}{{{''.join(side[0] for side in align)}}}", r"\toprule"
+    return "\n".join([*above, head, rule, *lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _padded(text: str, width: int, side: str) -> str:
+    blanks = " " * (width - _width(text))
+    return blanks + text if side == "right" else text + blanks
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal a text takes: two for each wide letter of Asian scripts, none for an accent."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "FW" else 1 for letter in text
+    )
 
 
 def _floating(tabular: str, caption: str) -> str:
-    from tabulate import LATEX_ESCAPE_RULES
-
-    words = "".join(LATEX_ESCAPE_RULES.get(letter, letter) for letter in caption).translate(_SYMBOLS)
+    words = caption.translate(_IN_LATEX)
     return f"\\begin{{table}}[t]\n\\centering\n{tabular}\n\\caption{{{words}}}\n\\end{{table}}"
 
 
@@ -286,12 +310,5 @@ def footnote(signatures: Iterable[str], format: str) -> str:  # noqa: A002
         fences = ["`" * (1 + max(map(len, re.findall("`+", signature)), default=0)) for signature in whole]
         return "".join(f"\n- {fence}{signature}{fence}" for fence, signature in zip(fences, whole, strict=True))
     if format == "latex":
-        return "".join(f"\n\\par{{\\footnotesize\\texttt{{{_verbatim(signature)}}}}}" for signature in whole)
+        return "".join(f"\n\\par{{\\footnotesize\\texttt{{{signature.translate(_IN_LATEX)}}}}}" for signature in whole)
     return ""
-
-
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"}
-
-
-def _verbatim(text: str) -> str:
-    return re.sub(r"[\\~^|&%$#_{}]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)

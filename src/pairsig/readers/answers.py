@@ -41,9 +41,8 @@ def of_rows(table: Reading) -> list[Answer]:
     sizes = {name: len(table.columns[name].labels[1]) for name in keys}
     others = []
     for name in table.free:
-        codes, labels = table.columns[name].labels
-        if len(labels) > 1 and codes.min() >= 0:
-            sizes[name] = len(labels)
+        sizes[name] = len(table.columns[name].labels[1])
+        if sizes[name] > 1:
             others.append(name)
     for width in (1, 2):
         answers: list[Answer] = []

@@ -9,7 +9,6 @@ import math
 import numbers
 import re
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -310,7 +309,7 @@ def load(source: Any, labels: Labels = lambda _: (), *, sep: str | None = None, 
 def _suffix(path: str) -> str:
     """The suffix in small letters, without that of a compressed file."""
     name = Path(path)
-    return Path(name.stem if name.suffix.lower() in _COMPRESSED else name.name).suffix.lower()
+    return Path(name.stem if name.suffix in _COMPRESSED else name.name).suffix.lower()
 
 
 def _columns(source: str, names: Sequence[str], cells: Sequence[pd.Series[Any]]) -> dict[str, Column]:
@@ -361,7 +360,7 @@ def _separator(path: str, sep: str | None, suffix: str) -> str:
     return separator
 
 
-def _rows(data: bytes, separator: str) -> Iterator[tuple[int, int, list[str]]]:
+def _rows(path: str, data: bytes, separator: str) -> Iterator[tuple[int, int, list[str]]]:
     """The first and the last line of every row, and its cells."""
     limit = csv.field_size_limit(MAX_LINE)  # the default, 131,072, is too short for some answers of models
     try:
@@ -371,14 +370,16 @@ def _rows(data: bytes, separator: str) -> Iterator[tuple[int, int, list[str]]]:
             yield line + 1, reader.line_num, cells
             line = reader.line_num
     except csv.Error as error:
-        raise InputError(f"line {line + 1}: {error}") from None
+        raise InputError(f"{path}, line {line + 1}: {error}, expected cells of a table") from None
     finally:
         csv.field_size_limit(limit)
 
 
 def _of_text(path: str, data: bytes, separator: str, labels: Labels, notes: tuple[str, ...]) -> Cells:
     """The cells of a text with a line of names, or of one with a number in each line."""
-    header, names = next(((end, cells) for _, end, cells in _rows(data, separator) if any(cells)), (0, [""]))
+    header, names = next(((end, cells) for _, end, cells in _rows(path, data, separator) if any(cells)), (0, []))
+    if not names:
+        raise InputError(f"{path}: found only empty cells, expected the names of columns and one row per item")
     names = [name.strip() for name in names]
     first = names[0]
     if len(names) == 1 and (_NUMBER.fullmatch(first) or (not separator and as_number(first) is not None)):
@@ -388,7 +389,7 @@ def _of_text(path: str, data: bytes, separator: str, labels: Labels, notes: tupl
     _check_names(path, names)
     if len(names) == 1 and header:
         others = [(sep, "tab" if sep == "\t" else sep) for sep in ";\t|," if sep in first and sep != separator]
-        answers = [{"sep": sep} for candidate, sep in others if _same_widths(data, candidate)]
+        answers = [{"sep": sep} for candidate, sep in others if _same_widths(path, data, candidate)]
         if answers:
             raise Question(f"{path}: found one column, {quoted(first)}, expected several; name the separator", answers)
     texts = labels(names)
@@ -407,7 +408,7 @@ def _of_text(path: str, data: bytes, separator: str, labels: Labels, notes: tupl
         _check_widths(path, data, separator, len(names))
     lines: Sequence[int] = range(header + 1, header + 1 + len(frame))
     if lines[-1] != n_lines:  # blank lines at the end, or line ends in quotation marks
-        lines = [start for start, end, _ in _rows(data, separator) if end > header][: len(frame)]
+        lines = [start for start, end, _ in _rows(path, data, separator) if end > header][: len(frame)]
     if len(blank):
         raise InputError(f"{path}, line {lines[blank[0]]}: found a blank line, expected a row of the table; delete it")
     columns = [frame[place] if name in texts else _small(frame[place]) for place, name in enumerate(names)]
@@ -426,9 +427,9 @@ def _small(cells: pd.Series[Any]) -> pd.Series[Any]:
     return cells.astype(np.int32)
 
 
-def _same_widths(data: bytes, separator: str) -> bool:
+def _same_widths(path: str, data: bytes, separator: str) -> bool:
     """Whether the first rows have equally many cells with this separator."""
-    return len({len(cells) for _, _, cells in islice(_rows(data, separator), _FIRST)}) == 1
+    return len({len(cells) for _, _, cells in islice(_rows(path, data, separator), _FIRST)}) == 1
 
 
 def _is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
@@ -474,7 +475,7 @@ def _frame(
 
 def _check_widths(path: str, data: bytes, separator: str, width: int) -> None:
     """Refuse the first row with another number of cells than there are columns."""
-    for line, _, cells in _rows(data, separator):
+    for line, _, cells in _rows(path, data, separator):
         if cells and len(cells) != width:
             raise InputError(
                 f"{path}, line {line}: found {len(cells)} cells, expected {width}, one for each name of a column"
@@ -540,11 +541,8 @@ def _parquet(path: str, data: bytes) -> pd.DataFrame:
 
     try:
         file = open_parquet(pa.BufferReader(data))
-        _check_names(path, file.schema_arrow.names)
         if file.metadata.num_rows <= MAX_LINES and decoded_bytes(file, _CELL) <= MAX_BYTES:
             return file.read().to_pandas()
-    except InputError:
-        raise
     except (OSError, ValueError, TypeError, OverflowError, AttributeError, LookupError, pa.ArrowException) as error:
         raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
     raise InputError(
@@ -557,6 +555,8 @@ def _workbook(path: str, data: bytes, sheet: str | None) -> pd.DataFrame:
     """A sheet, whose first row has the names of the columns."""
     need("openpyxl")
     try:
+        import zipfile
+
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise InputError(f"{path}: found a workbook of more than {MAX_BYTES:,} bytes, expected a smaller one")
@@ -572,8 +572,6 @@ def _workbook(path: str, data: bytes, sheet: str | None) -> pd.DataFrame:
     if wanted not in book.sheet_names:
         raise InputError(f"{path}: found no sheet {quoted(wanted)}, expected one of {listed(book.sheet_names)}")
     cells = cells.mask(cells == "")
-    while len(cells) and cells.iloc[-1].isna().all():
-        cells = cells.iloc[:-1]
     if len(cells) < 2:
         raise InputError(
             f"{path}: found no rows in sheet {named(wanted)}, expected the names of the columns and one row per item"

@@ -201,7 +201,7 @@ def read(
     frames = [table.read(data, replace(roles, metric=metrics or None))]
     import narwhals.stable.v2 as nw
 
-    library = getattr(nw.from_native(data, pass_through=True), "implementation", None)
+    library = nw.from_native(data).implementation
     return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
 
 
@@ -268,13 +268,13 @@ def _of_arrays(
             )
     arrays = {str(system): values for system, values in data.items()}
     result = Statistics.from_arrays(arrays, chosen.columns, documents=documents, domains=domains)
-    lacking = np.isnan(result.counts).any(axis=2) if result.counts.dtype.kind == "f" else np.zeros((1, 1), dtype=bool)
+    lacking = np.isnan(result.counts).any(axis=2)
     if lacking.any() and missing == "drop":
         result = result.select(segments=np.flatnonzero(~lacking.any(axis=0)))
         result = replace(result, provenance={"missing": f"drop:{int(lacking.any(axis=0).sum())}"})
     elif lacking.any() and missing == "wrong":
         scores = result.counts[~lacking]
-        if metric is not None or roles.lower_is_better or scores.min(initial=0) < 0 or scores.max(initial=0) > 1:
+        if metric is not None or roles.lower_is_better or ((scores < 0) | (scores > 1)).any():
             raise InputError("missing='wrong' counts 0, expected scores from 0 to 1 of which higher is better")
         result = replace(result, counts=np.nan_to_num(result.counts), provenance={"missing": f"wrong:{lacking.sum()}"})
     elif lacking.any():

@@ -22,9 +22,7 @@ docs/computation.md has the measured gains.
 from __future__ import annotations
 
 import math
-import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -38,6 +36,7 @@ from pairsig.core.engine import Border, Product, Progress, Resampling, Scorer
 from pairsig.core.exceedances import ExceedanceCounts, clopper_pearson, pvalues
 from pairsig.core.influence import gradient
 from pairsig.core.quantiles import normal_cdf
+from pairsig.core.threads import on_threads
 from pairsig.stats.exact.signed_sums import REACH, log_mgf, log_tails, saddle
 
 Floats = NDArray[np.float64]
@@ -172,8 +171,7 @@ def counted(
         return Counts(plain, nothing, nothing, nothing, np.full((2, len(pairs)), np.nan))
     borders = [Border.of(scorer, pairs, sign, 1) for sign in (1, -1)]
     strict = not favoured
-    threads = resampling.threads or os.cpu_count() or 1
-    approximations = _approximations(scorer, pairs, borders[0].values, strict=strict, threads=threads)
+    approximations = _approximations(scorer, pairs, borders[0].values, strict=strict, threads=resampling.threads)
     slopes = np.stack([linear.slope for linear in approximations])
     sums, noise, border = np.array([
         (linear.weights.sum(), linear.noise, linear.border) for linear in approximations
@@ -219,9 +217,7 @@ def counted(
         def tilt(row: int) -> None:
             tilted[:, row] = _tilted(scorer, pairs, row, approximations[row], borders[0], test, work)
 
-        with ThreadPoolExecutor(threads) as workers:
-            for _ in workers.map(tilt, rare.tolist()):
-                pass
+        on_threads(tilt, rare.tolist(), resampling.threads)
     return Counts(ExceedanceCounts(len(resamples), greater, equal), linear, added, removed, tilted)
 
 
@@ -240,7 +236,7 @@ def _differences(scorer: Scorer, first: int, second: int) -> Floats:
 
 
 def _approximations(
-    scorer: Scorer, pairs: NDArray[np.intp], deltas: Floats, *, strict: bool, threads: int
+    scorer: Scorer, pairs: NDArray[np.intp], deltas: Floats, *, strict: bool, threads: int | None
 ) -> list[Linear]:
     """The linear approximation of every pair's difference."""
     observed = scorer.product.observed
@@ -261,8 +257,7 @@ def _approximations(
             weights += slope * difference
         return Linear.of(slopes[row], weights, abs(float(deltas[row])), strict=strict)
 
-    with ThreadPoolExecutor(threads) as workers:
-        return list(workers.map(approximate, range(len(pairs))))
+    return on_threads(approximate, range(len(pairs)), threads)
 
 
 def _share(size: Floats, border: Floats, noise: Floats) -> Floats:

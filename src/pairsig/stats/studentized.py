@@ -11,8 +11,6 @@ docs/false-positive-rate.md has simulations.
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,6 +21,7 @@ from pairsig.core.definitions import Test
 from pairsig.core.engine import Progress, Resampling, check_time, score
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import ACCURACY, gradient
+from pairsig.core.threads import on_threads
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.stats.exact import shares_denominators
@@ -265,7 +264,6 @@ def _counted(
             progress(n)
         return int(greater.sum()), int((equal & ~greater).sum())
 
-    with ThreadPoolExecutor(resampling.threads or os.cpu_count() or 1) as workers:
-        counts = np.array(list(workers.map(work, range(resamples.start, resamples.stop, rows)))).reshape(-1, 2)
-    greater, equal = counts.sum(axis=0)
+    counts = on_threads(work, range(resamples.start, resamples.stop, rows), resampling.threads)
+    greater, equal = np.array(counts).reshape(-1, 2).sum(axis=0)
     return ExceedanceCounts(len(resamples), np.array([greater], dtype=np.int64), np.array([equal], dtype=np.int64))

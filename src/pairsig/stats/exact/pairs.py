@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test
 from pairsig.core.engine import Scorer
+from pairsig.core.threads import on_threads
 from pairsig.io.packages import installed
 from pairsig.metrics.ratios import Fractions
 from pairsig.stats import exact, pass_fail
@@ -127,8 +127,7 @@ def _bounded(
             done(1)
         return result.pvalue if result.error_bound < MOST_ERROR else math.nan
 
-    with ThreadPoolExecutor(threads) as workers:
-        return np.array(list(workers.map(of, pairs)))
+    return np.array(on_threads(of, pairs, threads))
 
 
 def _permuted(
@@ -160,9 +159,7 @@ def _permuted(
         if done is not None:
             done(1)
 
-    with ThreadPoolExecutor(threads) as workers:
-        for _ in workers.map(plane, np.flatnonzero(~same)):
-            pass
+    on_threads(plane, np.flatnonzero(~same), threads)
     return p
 
 
@@ -234,9 +231,7 @@ def _each(
         if done is not None:
             done(last - first)
 
-    with ThreadPoolExecutor(threads) as workers:
-        for _ in workers.map(work, range(0, n_pairs, _AT_ONCE)):
-            pass
+    on_threads(work, range(0, n_pairs, _AT_ONCE), threads)
     return p
 
 

@@ -1,0 +1,306 @@
+"""Where readers decide: the smallest inputs on both sides of each decision."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pairsig import Statistics
+from pairsig.io.errors import InputError, Question
+from pairsig.metrics import registry
+from pairsig.readers import Beginning, markup, recognition, system_counts
+from pairsig.readers.logs import items
+from pairsig.readers.outputs import alignment, conllu, iob, trees
+from pairsig.readers.system_counts import SystemCounts
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Any:
+    def written(text: str, name: str = "file.txt") -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return written
+
+
+# Plain text or not.
+
+PLAIN = [f"line {letter} of a plain text" for letter in "abcdefghij"]
+OBJECT = '{"a": 1}'
+IDS = [f"utt-{number} hello" for number in range(20)]
+
+
+def check(lines: list[str], reference: list[str] = PLAIN, path: str = "a.txt") -> None:
+    markup.check_texts(path, lines, reference)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reference", "words"),
+    [
+        ([OBJECT] * 9 + PLAIN[:1], PLAIN, "JSON in 9 of 10 lines"),
+        ([f" {OBJECT} ", " ", " "], PLAIN, "JSON in 1 of 1 lines"),
+        ([" q1 Q0 d1 1 0.5 run "] * 2, PLAIN, "a TREC run in 2 of 2"),
+        (["id\ttext", "1\ta b"], PLAIN, "cells of a table in 2 of 2"),
+        (["id\ttext\tnote", *["1\ta b\tc"] * 9], PLAIN, "cells of a table in 10 of 10"),
+        (["yes", "no"], ["yes", " ", "yes"], "one token in each line"),
+        (IDS[: markup._FEW], IDS, "utterance ids"),
+    ],
+)
+def test_texts_that_are_none_are_asked_about(lines: list[str], reference: list[str], words: str) -> None:
+    with pytest.raises(Question, match=words):
+        check(lines, reference)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reference"),
+    [
+        ([OBJECT, *PLAIN[1:]], PLAIN),
+        ([OBJECT] * 8 + PLAIN[:2], PLAIN),
+        (["{not json"] * 3, PLAIN),
+        (['"a quoted line"', "12 34", "[1, 2"], PLAIN),
+        (["id\ttext\tnote", *["1\ta b"] * 9], PLAIN),
+        (["yes"], ["yes"]),
+        (["yes", "no no"], ["yes", "no"]),
+        (["yes", "no"], ["yes", "no no"]),
+        (IDS[: markup._FEW - 1], IDS),
+        ([IDS[0]] * 20, IDS),
+        ([" ", ""], PLAIN),
+    ],
+)
+def test_plain_texts_are_not_asked_about(lines: list[str], reference: list[str]) -> None:
+    check(lines, reference)
+
+
+def test_the_fields_of_the_first_object_are_offered() -> None:
+    with pytest.raises(Question) as caught:
+        check(['{"n": 1, "text": "a"}', '{"other": "b"}'], path="a.jsonl")
+    assert caught.value.answers == ({"column": "text"}, {"text-as-is": True})
+
+
+# IOB tags.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("EU NNP B-ORG\nx NN O\n", True),
+        ("a B-X\nb I-X\n", True),
+        ("a b c B-X\n", True),
+        ("a O\nb O\n", False),
+        ("O\nB-X\n", False),
+        ("a B-X\nb NN\n", False),
+        ("", False),
+    ],
+)
+def test_iob_tags_are_recognized_in_the_last_of_several_columns(text: str, expected: bool, file: Any) -> None:
+    assert iob._recognizes(Beginning(file(text))) is expected
+
+
+def test_columns_of_tags_are_counted_from_either_end(file: Any) -> None:
+    path = file("w O B-X n\nw I-Y O n\n\n")
+    assert iob.sentences(path, (2, 3)) == iob.sentences(path, (-3, -2)) == [[("O", "B-X"), ("I-Y", "O")]]
+    assert iob.read(file("B-X w O\nO w O\n", "first.txt"), tag_column=1) == [("B-X", "O")]
+    for columns in ((0, -1), (0, 0), (5,), (-5,)):
+        with pytest.raises(InputError, match="line 1: found 4 columns, expected tags in column"):
+            iob.sentences(path, columns)
+
+
+def test_only_tags_in_all_columns_are_refused(file: Any) -> None:
+    with pytest.raises(InputError, match="found only tags in all columns"):
+        iob.read(file("O O\nB-X O\n"))
+    assert iob.read(file("O NN B-X\n")) == [("B-X",)]
+    assert iob.read(file("B-X O\n\nO\n"), layout="lines") == [("B-X", "O"), (), ("O",)]
+    with pytest.raises(InputError, match="found no tags"):
+        iob.read(file("\n\n"), layout="lines")
+
+
+# Word alignments.
+
+
+def test_links_of_the_shared_task_lie_in_as_many_sentences_as_are_declared(file: Any) -> None:
+    read = alignment.read
+    assert len(read(file("1 1 1\n  \n2 1 1 P\n"), format="naacl", n_segments=2)) == 2
+    assert len(read(file("1 1 1\n"), format="naacl", n_segments=1)) == 1
+    assert read(file("1 0 1\n"), format="naacl") == []
+    for text, n_segments, words in (
+        ("1 1 1\n", 0, "found n_segments 0, expected one from 1"),
+        ("3 1 1\n", 2, "line 1: found sentence 3, expected one from 1 to 2"),
+        ("0 1 1\n", None, "line 1: found sentence 0"),
+    ):
+        with pytest.raises(InputError, match=words):
+            read(file(text), format="naacl", n_segments=n_segments)
+    assert len(read(file("  \n1 1 1 S\n"))) == 1  # the first line that is not blank shows the format
+
+
+# Trees.
+
+
+def test_a_label_may_stand_below_its_bracket() -> None:
+    ((line, tree),) = trees.nodes([(1, "("), (2, "S (A b))")], "t")
+    assert (line, tree) == (1, ["S", ["A", "b"]])
+
+
+def test_words_of_trees_have_one_tag_each() -> None:
+    assert trees.words(trees.parse("(S (A b) (C d))")) == [("A", "b"), ("C", "d")]
+    with pytest.raises(InputError, match="found the word 'c' beside another node"):
+        trees.words(trees.parse("(S (A b) c)"))
+    with pytest.raises(InputError, match="found the constituent 'S' without words"):
+        trees.words(["S"])
+
+
+def test_the_last_sentence_of_conllu_needs_no_blank_line_and_comments_no_blank(file: Any) -> None:
+    rows = [
+        "#sent_id=5",
+        "1-2\tab" + "\t_" * 8,
+        "1\ta" + "\t_" * 4 + "\t0\troot\t_\t_",
+        "2\tb" + "\t_" * 4 + "\t1\tx\t_\t_",
+    ]
+    (sentence,) = conllu.read(file("\n".join(rows)))
+    assert (sentence.words, sentence.forms, sentence.comments) == (["a", "b"], ["ab"], {"sent_id": "5"})
+
+
+# Items of logs.
+
+
+def test_digests_are_equal_for_equal_values_only() -> None:
+    assert items.digest({"a": 1, "b": 2}) == items.digest({"b": 2, "a": 1}) != items.digest({"a": 2, "b": 1})
+    assert items.digest("\ud800") != items.digest("\ud801")  # half of a pair, which no encoding has
+    assert len(items.digest("x")) == 16
+
+
+def test_excerpts_are_the_start_or_the_end_of_a_text_on_one_line() -> None:
+    most = items.MOST_TEXT
+    text = "a" * 2000 + "b" * most
+    assert items.excerpt(text) == "a" * most + "…"
+    assert items.excerpt(text, end=True) == "…" + "b" * most
+    assert items.excerpt("c" * most) == items.excerpt("c" * most, end=True) == "c" * most
+    blanks = ("x" + " " * 9) * 200  # of which 4 times as many characters are looked at
+    assert items.excerpt(blanks) == items.excerpt(blanks, end=True) == " ".join("x" * (4 * most // 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(S)", [["S"]]),
+        ("( )", []),
+        ("(())", []),
+        ("(A b c)", [["A", "b", "c"]]),
+        ("( (S (A b)) )", [["", ["S", ["A", "b"]]]]),
+        ("(S (A b)) (T (B c))", [["S", ["A", "b"]], ["T", ["B", "c"]]]),
+    ],
+)
+def test_trees_have_a_label_or_a_word(text: str, expected: list[Any]) -> None:
+    assert [tree for _, tree in trees.nodes([(1, text)], "t")] == expected
+
+
+def test_an_empty_file_is_said_to_be_empty(file: Any) -> None:
+    with pytest.raises(InputError, match="found an empty file, expected scores"):
+        recognition.recognize([file(" \n \n", "empty")])
+
+
+# Systems on the same items.
+
+
+def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> SystemCounts:
+    """The scores of a table, or with `unscored={}` those of another program."""
+    n = len(scores)
+    return SystemCounts(
+        **{
+            "segments": tuple(ids.split()) or tuple(map(str, range(1, n + 1))),
+            "documents": ("",) * n,
+            "counts": {"score": np.array(scores)},
+            "metrics": (system_counts.average("score"),),
+            "source": source,
+            "lines": range(1, n + 1),
+            "unscored": {"score": np.zeros(n, dtype=bool)},
+        }
+        | fields
+    )
+
+
+def align(*parts: SystemCounts, **how: Any) -> Statistics:
+    (statistics,) = system_counts.align(parts, [part.source for part in parts], **how)
+    return statistics
+
+
+def test_rows_without_ids_are_the_items_that_other_files_number() -> None:
+    rows = part([1, 0, 0.5], source="rows", by_row=True)
+    counts = align(rows, part([0.25, 0.75, 1], source="ids", ids="3 1 2")).counts
+    assert counts[:, :, 0].tolist() == [[1, 0, 0.5], [0.75, 1, 0.25]]
+    for scores, ids in (([1, 0, 1], "a b c"), ([1, 0], "1 2")):
+        with pytest.raises(InputError, match=r"rows has no ids of its 3 items, but ids has .*add a column `id`"):
+            align(rows, part(scores, source="ids", ids=ids))
+
+
+def test_contents_that_a_log_does_not_have_are_those_of_others() -> None:
+    first, second = part([1, 0], source="a", contents=("", "y")), part([0, 0], source="b", contents=("x", "y"))
+    assert len(align(first, second).segments) == 2
+    with pytest.raises(InputError, match="c, line 1: item 1 has a different content than in b"):
+        align(first, second, part([0, 0], source="c", contents=("z", "y")))
+
+
+@pytest.mark.parametrize("unscored", [{"score": np.zeros(2, dtype=bool)}, {}])
+@pytest.mark.parametrize("field", ["documents", "domains"])
+def test_items_belong_to_one_document_and_domain(field: str, unscored: Any) -> None:
+    parts = [part([1, 0], source="a", unscored=unscored), part([0, 0], source="b", unscored=unscored)]
+    parts = [replace(part, **{field: labels}) for part, labels in zip(parts, [("x", "y"), ("x", "z")], strict=True)]
+    with pytest.raises(InputError, match=rf"b, line 2: .*belongs to {field[:-1]} 'z'.*'y'"):
+        align(*parts)
+
+
+def test_labels_are_one_per_segment_and_those_of_the_file() -> None:
+    parts = part([1, 0], source="a", documents=("x", "")), part([0, 0], source="b", documents=("x", ""))
+    assert align(*parts, documents=("x", "y")).documents.tolist() == ["x", "y"]
+    with pytest.raises(InputError, match="a has 2 segments, but found 1 documents, expected one per segment"):
+        align(*parts, documents=("x",))
+    with pytest.raises(InputError, match="a, line 1: segment 1 belongs to document 'x', but to 'z' in the file"):
+        align(*parts, documents=("z", "y"))
+
+
+@pytest.mark.parametrize(("n", "listed"), [(5, r"\(1, 2, 3, 4, 5\)"), (7, r"\(1, 2, 3, 4, 5 and 2 more\)")])
+@pytest.mark.parametrize("common", [False, True])
+def test_segments_without_a_score_are_counted_and_the_first_listed(n: int, listed: str, common: bool) -> None:
+    scored = np.arange(9) >= n
+    statistics = align(
+        part([1] * 9, source="a", unscored={}, common=common),
+        part([0] * n + [1] * (9 - n), source="b", unscored={}, scored=scored, common=common),
+    )
+    (note,) = statistics.notes
+    assert re.search(rf"b was not scored on {n} of 9 segments on which other systems were {listed}", note)
+    assert ("left out for all systems, so scores differ" in note) == common
+    assert len(statistics.segments) == (9 - n if common else 9)
+
+
+@pytest.mark.parametrize(
+    ("scores", "lower", "words"),
+    [
+        ([1, 0, 0.5], False, ""),
+        ([1, 0, 1.5], False, "found the score 1.5 in score"),
+        ([1, 0, -0.5], False, "found the score -0.5 in score"),
+        ([1, 0, 0.5], True, "found that lower is better in score"),
+    ],
+)
+def test_missing_scores_are_wrong_where_0_is_the_worst(scores: list[float], lower: bool, words: str) -> None:
+    metrics = (system_counts.average("score", higher_is_better=not lower),)
+    parts = [part(scores, source="a", metrics=metrics), part([1, 1], source="b", ids="1 2", metrics=metrics)]
+    if not words:
+        assert align(*parts, missing="wrong").counts[:, :, 0].tolist() == [scores, [1, 1, 0]]
+        return
+    with pytest.raises(InputError, match=words):
+        align(*parts, missing="wrong")
+
+
+def test_counts_that_no_metric_has_are_refused_with_their_line() -> None:
+    f1 = registry.metric("f1")
+    for counts, words in (
+        ({"matched": [1, 3], "predicted": [1, 2], "gold": [1, 3]}, "line 2: segment 2 has matched > predicted"),
+        ({"matched": [1, -1], "predicted": [1, 2], "gold": [1, 3]}, "line 2: segment 2 has matched below 0"),
+    ):
+        columns = {name: np.array(values) for name, values in counts.items()}
+        with pytest.raises(InputError, match=words):
+            align(part([0, 0], source="a", unscored={}, metrics=(f1,), counts=columns))
