@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,22 @@ def folder(tmp_path_factory) -> Path:
         if not shared.exists():
             pages.study(shared.with_suffix(".part")).rename(shared)
     return shared
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    options = ["--no-sandbox", "--disable-background-networking"]
+    with ExitStack() as stack:
+        try:
+            playwright = stack.enter_context(sync_api.sync_playwright())
+            chromium = playwright.chromium.launch(executable_path=path, args=options)
+        except Exception as error:  # a driver that does not start raises no `sync_api.Error`
+            pytest.skip(f"no Chromium: {str(error).splitlines()[0]}")
+        yield chromium
+        chromium.close()
 
 
 FEW = """\

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig import report
 from pairsig.comparisons import all_pairs, inputs, methods
@@ -448,23 +449,33 @@ def _pairs(
     for column in ("system", "score"):
         first, second = rows[f"{column}_a"], rows[f"{column}_b"]
         rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
+    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
+
+    def pair_of(a: str, b: str) -> Pair:
+        return Pair(metric, counts[[place[a], place[b]]], documents)
+
     if directed:
-        rows = _one_sided(rows, statistics, metric, unit, alternative, resampling)
+        rows = _one_sided(rows, pair_of, alternative, resampling)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
-    return _with_intervals(rows, statistics, metric, unit, resampling)
+    return _with_intervals(rows, statistics, counts, pair_of, metric, unit, resampling)
 
 
 def _with_intervals(
-    rows: pd.DataFrame, statistics: Statistics, metric: Metric, unit: Unit, resampling: Resampling
+    rows: pd.DataFrame,
+    statistics: Statistics,
+    counts: NDArray[Any],
+    pair_of: Callable[[str, str], Pair],
+    metric: Metric,
+    unit: Unit,
+    resampling: Resampling,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The rows with intervals and counts of items on which one system alone is better, and the notes about them."""
     place = {name: index for index, name in enumerate(statistics.systems)}
-    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
-    units = counts if documents is None else by_document(documents, counts)
     items = intervals.Items.of(counts, metric)
-    if items is not None and documents is None:
+    if items is not None and unit == "segment":
         closed: Callable[..., intervals.Interval] = partial(items.interval, unit=unit)
     else:
+        units = counts if unit == "segment" else by_document(statistics.documents, counts)
         closed = intervals.of_pairs(units, metric, unit)
     passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
@@ -475,13 +486,14 @@ def _with_intervals(
     places = np.arange(len(rows))
     if items is not None:
         alone = np.array(items.better(first, second))
-        if documents is None and not in_documents and not any(test.statistic for test in tests):
+        if unit == "segment" and not in_documents and not any(test.statistic for test in tests):
             low, high = ends = np.array(items.ends(first, second))
             two_sided = np.array([test.two_sided for test in tests])
             places = np.flatnonzero(two_sided & intervals.disagree(low, high, rows["difference"], rows["pvalue"]))
     for row in places.tolist():
         run, a, b = tests[row], first[row], second[row]
-        pair = cache(partial(Pair, metric, counts[[a, b]], documents))
+        names = statistics.systems[a], statistics.systems[b]
+        pair = cache(partial(pair_of, *names))
         whole = closed(a, b)
         interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, resampling)
         ends[:, row] = interval.low, interval.high
@@ -492,7 +504,7 @@ def _with_intervals(
             whole.doubt,
             studentized.warning(pair(), run) if items is None else "",
         )
-        of = f"{statistics.systems[a]} and {statistics.systems[b]}: " if len(rows) > 1 else ""
+        of = f"{' and '.join(names)}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows["ci_low"], rows["ci_high"] = ends
     rows["only_a"], rows["only_b"] = alone
@@ -501,18 +513,13 @@ def _with_intervals(
 
 
 def _one_sided(
-    rows: pd.DataFrame, statistics: Statistics, metric: Metric, unit: Unit, alternative: str, resampling: Resampling
+    rows: pd.DataFrame, pair_of: Callable[[str, str], Pair], alternative: str, resampling: Resampling
 ) -> pd.DataFrame:
     """The rows with the p-values of a direction that was fixed in advance, from A to B."""
-    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
-    cells: dict[str, list[Any]] = {
-        name: [] for name in ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
-    }
+    results = []
     for a, b, signature in rows[["system_a", "system_b", "signature"]].itertuples(index=False):
         two_sided = definitions.from_signature(signature)
         test = definitions.find(two_sided.name, two_sided.method or None, alternative)
-        both = [statistics.systems.index(a), statistics.systems.index(b)]
-        result = kernels.run(Pair(metric, counts[both], documents), test, resampling)
-        for name, column in cells.items():
-            column.append(getattr(result, name, result.pvalue))
-    return rows.assign(**cells)
+        results.append(kernels.run(pair_of(a, b), test, resampling))
+    columns = ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
+    return rows.assign(**{name: [getattr(result, name, result.pvalue) for result in results] for name in columns})

@@ -7,10 +7,9 @@ Each command imports what it needs, so that the others start quickly. The comman
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache, partial, wraps
+from functools import lru_cache, partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -22,8 +21,6 @@ from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pairsig.core.omission import Omission
     from study.analysis.record import Analysis, Figure
 
@@ -472,27 +469,13 @@ def _plot(arguments: argparse.Namespace) -> None:
 
     known = analysis.figures()
     wanted = [(arguments.figure, arguments.tables), *((name, paths) for name, *paths in arguments.more)]
-    if len(wanted) != len(arguments.output):
-        raise InputError(
-            f"found {len(wanted)} figures and {len(arguments.output)} times --output, expected one --output per figure"
-        )
-    functions = {}
-    for name, paths in wanted:
-        functions[name] = _drawing(known[choose(name, known, "figure")])
-        taken = inspect.signature(functions[name])
-        try:
-            taken.bind(*paths)
-        except TypeError:
-            raise InputError(f"found {len(paths)} tables for {name}, expected {_usage(taken)}") from None
+    figures = [known[choose(name, known, "figure")] for name, _ in wanted]
+    functions = list(map(_drawing, figures))  # an unknown figure, or a missing package, is found before any is drawn
     read = lru_cache(8)(analysis.read)  # figures of the same dataset share tables
-
-    def table(name: str, place: int, path: str) -> pd.DataFrame:
-        names = known[name].tables
-        return read(Path(path), names[min(place, len(names) - 1)])
-
-    drawn = [
-        functions[name](*(table(name, *numbered_path) for numbered_path in enumerate(paths))) for name, paths in wanted
-    ]
+    drawn = []
+    for figure, draw, (_, paths) in zip(figures, functions, wanted, strict=True):
+        names = [*figure.tables, *figure.tables[-1:] * len(paths)]  # further tables are of the last kind
+        drawn.append(draw(*(read(Path(path), name) for path, name in zip(paths, names, strict=False))))
     from pairsig.io.pictures import save
 
     for figure, files in zip(drawn, arguments.output, strict=True):
@@ -501,23 +484,17 @@ def _plot(arguments: argparse.Namespace) -> None:
 
 
 def _drawing(figure: Figure) -> Callable[..., Any]:
-    """Import the function that draws a figure."""
+    """Import the function that draws a figure, with its title."""
     try:
-        function: Callable[..., Any] = getattr(
-            import_module(f"study.figures.{figure.module}"), figure.function or figure.name
-        )
-    except ModuleNotFoundError as error:
-        module = (error.name or "matplotlib").partition(".")[0]
-        raise InputError(
-            f"found no Python module {module}, expected it for figures; type pip install pairsig[workflow]"
-        ) from None
-
-    def drawn(*tables: pd.DataFrame) -> Any:
+        module = import_module(f"study.figures.{figure.module}")
         from study.figures.style import titled
-
-        return titled(function(*tables), figure.subject)
-
-    return wraps(function)(drawn)
+    except ModuleNotFoundError as error:
+        package = (error.name or "matplotlib").partition(".")[0]
+        raise InputError(
+            f"found no Python module {package}, expected it for figures; type pip install pairsig[workflow]"
+        ) from None
+    draw = getattr(module, figure.function or figure.name)
+    return lambda *tables: titled(draw(*tables), figure.subject)
 
 
 def _figure(arguments: argparse.Namespace) -> None:
@@ -552,17 +529,6 @@ def _figure(arguments: argparse.Namespace) -> None:
 
     save(drawn, arguments.output)
     print(f"{arguments.output}: {figure.name} from {', '.join(str(path) for _, path in paths)}")
-
-
-def _usage(signature: inspect.Signature) -> str:
-    """Format the parameters of a function: `thresholds [size_scaling]`, `comparisons …`."""
-    words = []
-    for parameter in signature.parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            words.append(f"{parameter.name} …")
-        else:
-            words.append(parameter.name if parameter.default is parameter.empty else f"[{parameter.name}]")
-    return " ".join(words)
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:

@@ -86,7 +86,6 @@ def load(name):
     return module
 
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
 executed = load("executed")
 
 
@@ -180,13 +179,6 @@ def test_the_table_of_families_is_that_of_the_library():
                 assert cells[4].split()[0] == f"{one.effective_sample_size:,.0f}"
                 assert cells[5:7] == [f"{100 * one.predicted_iid:.0f} %", f"{100 * one.predicted:.0f} %"]
                 assert cells[7].split()[0] == f"{100 * one.replicated:.0f}"
-
-
-def test_links_lead_somewhere():
-    pages = [str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md")]
-    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "results/README.md", *pages):
-        for target in re.findall(r"\]\((?!http|#|made/)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
-            assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
 
 
 def test_python_in_the_page_on_data_frames_prints_what_it_says(capsys):

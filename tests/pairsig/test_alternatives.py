@@ -52,7 +52,7 @@ def test_pvalues_are_those_of_the_formula(name, metric):
         return  # the systems have different denominators
     formula = "accuracy" if metric == "totals" else metric
 
-    @examples(10 if exact else 4)
+    @examples(6 if exact else 4)
     @given(two_systems(metric, *((1, 6) if draw == "swap" else (2, 4))))
     def agrees(pair):
         a, b = pair

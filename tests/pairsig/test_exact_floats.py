@@ -74,8 +74,7 @@ def test_wins_on_all_segments(n):
     assert less.pvalue == 1.0
 
 
-@pytest.mark.parametrize("n", [45, 70])
-@pytest.mark.parametrize("gain", [0.0, 3.0, 7.0])
+@pytest.mark.parametrize(("n", "gain"), [(45, 0.0), (70, 0.0), (45, 3.0), (45, 7.0)])
 @pytest.mark.parametrize("shape", ["normal", "exponential", "one large", "heavy"])
 def test_bounds_contain_the_tail_of_whole_numbers(n, gain, shape):
     """Whole numbers up to some thousand have a distribution that is known exactly."""

@@ -71,9 +71,9 @@ def test_all_numbers_from_the_one_planned_have_the_power_and_the_one_before_has_
 def test_numbers_for_a_margin_are_those_from_which_on_it_is_shown(both):
     test = Margin(0.2, 0.0, 0.05, 0.25, both)
     found = test.first(0.8, 30)
-    powers = {n: test.power(n) for n in range(found - 6, found + 25)}
+    powers = {n: test.power(n) for n in range(found - 3, found + 12)}
     assert max(n for n, value in powers.items() if value < 0.8) == found - 1
-    assert found == test.first(0.8, found + 6)  # from above, too
+    assert found == test.first(0.8, found + 3)  # from above, too
 
 
 @pytest.mark.parametrize("n", [1, 7, 40, 300])

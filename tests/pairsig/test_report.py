@@ -4,7 +4,6 @@ import base64
 import hashlib
 import itertools
 import re
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -267,20 +266,6 @@ def test_no_name_is_markup(reported):
     assert f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no Chromium on this machine")
-    with sync.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
-        )
-        yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize(("content", "scheme", "width"), [("evil", "light", 390), ("two", "dark", 1280)])

@@ -60,7 +60,7 @@ def work(tmp_path_factory):
         statistics.write(data, work / f"{name}.parquet")
         options = [work / f"{name}.parquet", "--test", "bootstrap", "--metric", "accuracy", "--n-resamples", 200]
         run(library.main, "all-pairs", *options, "--output", work / f"{name}.tsv")
-        made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2]
+        made = ["--initial", "50,100", "--halves", 1, "--draws", 2]
         run(cli.main, "resize", *options, *made, "--output", work / f"{name}-sets.tsv")
     for table in (*columns.SHEETS, columns.OVERLAPS):
         rows = SHEETS.get(table.name, [])

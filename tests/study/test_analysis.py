@@ -216,17 +216,6 @@ class TestThresholds:
         assert found.loc[found["dataset"] == "task=mt", "test_set"].unique().tolist() == ["first-100"]
         assert only(found, dataset="pool", subset="all")["task"] == ""
 
-    @pytest.mark.parametrize(
-        ("options", "fragments"),
-        [
-            ({"percentile": 101}, ["percentile: found 101", "at most 100"]),
-            ({"percentile": 0}, ["percentile: found 0", "above 0"]),
-        ],
-    )
-    def test_settings_without_meaning(self, options, fragments):
-        with pytest.raises(InputError, match=message(*fragments)):
-            thresholds(pairs([1.0], [0.05]), **options)
-
     def test_no_comparisons_and_the_same_ones_twice(self):
         table = pairs([1.0, 2.0], [0.05, 0.05])
         with pytest.raises(InputError, match="no comparisons"):
@@ -755,26 +744,6 @@ class TestCheck:
         row = self.check(compared_with=address)
         assert (row["verdict"], row["why"]) == ("not comparable", "this run did not compute our number")
         assert row[["ours", "low", "high", "ours_n_segments", "expected", "ratio"]].isna().all()
-
-    @pytest.mark.parametrize(
-        "address",
-        ["threshold", "threshold:d", "threshold:d:all:whole:more", "exponent:d",
-         "share:parsing:near", "share:parsing:near:0.05", "share:parsing:near:a-b", "share:parsing:near:0.0.4-0.06",
-         "p:250", "p:many:accuracy", "samples", "faster:few:accuracy", "seconds:exact:10000"],
-    )  # fmt: skip
-    def test_what_is_no_address(self, address):
-        expected = message("published.tsv, line 2", "found the address", address, "expected")
-        with pytest.raises(InputError, match=expected):
-            self.check(compared_with=address)
-
-    @pytest.mark.parametrize(
-        "columns",
-        [{"published": "many"}, {"published": 0.0}, {"published": np.nan}, {"n_segments": np.nan}],
-    )
-    def test_what_is_no_number(self, columns):
-        (column,) = columns
-        with pytest.raises(InputError, match=message("published.tsv, line 2", f"found {column}", "a number above 0")):
-            self.check(**columns)
 
     def test_of_several_tests_the_bootstrap_counts(self):
         other = self.thresholds.assign(test="randomization", threshold=99.0)

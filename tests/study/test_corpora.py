@@ -123,12 +123,6 @@ def test_the_whole_set_is_taken_as_it_is(tmp_path):
     assert output.read_text(encoding="utf-8") == 2 * whole.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("size", [0.0, -1.0, 1.5])
-def test_impossible_sizes_are_refused(size):
-    with pytest.raises(InputError, match="expected a share from 0 to 1"):
-        corpora.resample(WHOLE, size, 1, "x")
-
-
 @pytest.mark.parametrize(
     ("task", "texts"), [("constituency", ["(TOP (A a))", "(TOP)"]), ("dependency", ["1\ta\n2\tb", "1\tc"])]
 )

@@ -358,12 +358,6 @@ def test_threshold_of_all_pairs_when_no_class_has_one() -> None:
     assert drawn == [pytest.approx(thresholds["threshold"].iloc[0])]
 
 
-def test_one_dataset_at_a_time() -> None:
-    both = pd.concat([comparisons(5, dataset="wmt21"), comparisons(5, dataset="wmt22")])
-    with pytest.raises(InputError, match=r"found 2 values of dataset \(wmt21, wmt22\), expected one"):
-        FIGURES["gain_confidence"](both)
-
-
 @pytest.mark.parametrize("table", [comparisons(2), comparisons(3).assign(gain=0.0, pvalue_one_sided=1.0)])
 def test_few_or_tied_pairs(table: pd.DataFrame, tmp_path: Path) -> None:
     figure = FIGURES["gain_confidence"](table)

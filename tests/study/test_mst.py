@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,13 +13,18 @@ from pairsig import InputError
 from toys import projective_trees, sentence, write_sentences
 
 
+@cache
+def every_tree(size):
+    return list(projective_trees(size))
+
+
 def score(heads, scores):
     return sum(scores[head, word] for word, head in enumerate(heads, start=1))
 
 
 @pytest.mark.parametrize(("size", "number"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
 def test_no_projective_tree_has_a_higher_score(size, number):
-    every = list(projective_trees(size))
+    every = every_tree(size)
     assert len(every) == number  # binomial(3n - 2, n - 1) / n, of trees with one root
     generator = np.random.default_rng(size)
     for _ in range(15):
@@ -30,7 +36,7 @@ def test_no_projective_tree_has_a_higher_score(size, number):
 
 def test_the_tree_that_all_scores_are_for_is_found():
     generator = random.Random(1)
-    for heads in generator.sample(list(projective_trees(5)), 50):
+    for heads in generator.sample(every_tree(5), 50):
         scores = np.zeros((6, 6))
         scores[heads, range(1, 6)] = 1
         assert tuple(mst.best_tree(scores)[1:]) == heads
@@ -51,7 +57,7 @@ def test_a_toy_grammar_is_learned(tmp_path):
 def random_sentences(seed, number=12, size=6):
     """Sentences whose trees no features can tell."""
     generator = np.random.default_rng(seed)
-    every = list(projective_trees(size))
+    every = every_tree(size)
     sentences = []
     for _ in range(number):
         atoms = generator.integers(1, 5, (size + 1, 4)).astype(np.uint64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -19,7 +18,10 @@ from pairsig.io.rendering import pvalue
 from study import analysis
 from study.tables import presentation
 
-render = partial(presentation.render, known=analysis.known())
+
+def render(table, suffix, caption=None):
+    return presentation.rendered(table, [suffix], caption, known=analysis.known())[suffix]
+
 
 PAIRS = pd.DataFrame(
     {

@@ -1,8 +1,6 @@
 """The pages in a real browser, opened from disk: they draw, hover and filter, fit, and ask nobody for anything."""
 
 import re
-import shutil
-from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -11,8 +9,6 @@ import pages
 import pairsig
 from pages import DATASET, rows
 from study.site import own_data
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 PAGES = (
     "index.html",
@@ -28,20 +24,6 @@ PAGES = (
 )
 VERDICTS = [f'.verdict[data-verdict="{word}"]' for word in ("agrees", "differs", "better", "not comparable")]
 DRAWN = "document.querySelector('#chart canvas') && document.querySelector('#summary').textContent !== 'Loading …'"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    options = ["--no-sandbox", "--disable-background-networking"]
-    with ExitStack() as stack:
-        try:
-            playwright = stack.enter_context(sync_api.sync_playwright())
-            opened = playwright.chromium.launch(executable_path=found, args=options)
-        except Exception as error:  # a driver that does not start raises no `sync_api.Error`
-            pytest.skip(f"no Chromium: {str(error).splitlines()[0]}")
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from pairsig import Statistics
 from pairsig.comparisons.all_pairs import compare
 from pairsig.metrics import registry
 from study.analysis import pairs
+from study.analysis.first_order import Scored
 from study.reproduction import threshold_errors, thresholds
 from study.reproduction.check import check
 from study.tables.columns import PUBLISHED
@@ -47,7 +48,7 @@ def study_of(values: np.ndarray, groups: np.ndarray | None = None, kind: str = "
 def gains_of(data: Statistics) -> pd.DataFrame:
     """Gains and standard errors of all pairs."""
     positions = np.stack(np.triu_indices(len(data.systems), 1), axis=1)
-    return threshold_errors._gains(*threshold_errors._scores_and_products(data.of(MEAN), MEAN), positions)
+    return threshold_errors._gains(Scored.of(data.of(MEAN), MEAN), positions)
 
 
 def errors(values: np.ndarray, *addresses: str, **settings) -> pd.DataFrame:

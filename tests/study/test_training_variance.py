@@ -13,7 +13,7 @@ from pairsig import Statistics
 from pairsig.core import statistics
 from pairsig.metrics import registry
 from study.analysis import over_systems
-from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, _Runs, _Scored, training_variance
+from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, _Runs, _scored, training_variance
 from study.figures.training_variance import training_variance as figure
 from test_recomputed import F1, STATISTICS, f1, reference
 from test_recomputed import counts as counts_of
@@ -113,7 +113,7 @@ def test_the_p_value_by_method_is_welchs_with_the_variance_of_the_other_runs():
     methods = ["a"] * k + ["b"] * k
     values = rng.normal(size=n) + 0.7 * rng.normal(size=(2 * k, n)) + 0.1 * rng.normal(size=(2 * k, 1))
     counts = np.stack([values, np.ones_like(values)], axis=2)
-    runs, scored = _Runs(methods, "c", {}), _Scored.of(counts, MEAN)
+    runs, scored = _Runs(methods, "c", {}), _scored(counts, MEAN)
     pvalues = runs.better(scored, scored)["method-level test"][0]
     means = values.mean(axis=1)
     for (a, b), pvalue in zip(runs.pairs.tolist(), pvalues, strict=True):

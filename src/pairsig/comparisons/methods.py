@@ -95,11 +95,8 @@ class MethodComparison(TableResult):
     statistics: Statistics
     metric: Metric
 
-    def __str__(self) -> str:
-        return render(self._rows, "table")
-
-    def _repr_html_(self) -> str:
-        return render(self._rows, "html")
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        return render(self._rows, format)
 
     def _figure(self) -> Figure:
         """Differences with their intervals over runs and test sets."""

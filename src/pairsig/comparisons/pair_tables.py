@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ P_COLUMNS = ("pvalue", "pvalue_one_sided", "pvalue_low", "pvalue_high")
 
 def read(path: str | Path) -> pd.DataFrame:
     """Read a table of comparisons, or a part of one, and check that the cells of every pair are possible."""
-    return _checked(tables.read(path, COMPARISONS), str(path))
+    return _checked(tables.read(path, COMPARISONS))
 
 
 def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     for part in parts:
         table = part.reset_index(drop=True)
         run, n_resamples, k, m = _part(table)
-        source = f"part {k}/{m}"
+        source = table.attrs["source"] = f"part {k}/{m}"
         whole = f"{run}, one of {m} parts"
         expected = expected or whole
         if whole != expected:
@@ -54,8 +55,9 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
         merged_parts.add(k)
         n_parts = m
         n_own = k * n_resamples // m - (k - 1) * n_resamples // m
-        _refuse(table, table["n_resamples"] != n_own, "n_resamples", f"{n_own}, its part of {n_resamples}", source)
-        table = _checked(table, source)
+        table = tables.check(table, COMPARISONS, place=partial(_pair, table))
+        _refuse(table, table["n_resamples"] != n_own, "n_resamples", f"{n_own}, its part of {n_resamples}")
+        table = _checked(table)
         if merged is None:
             merged = table
         elif not table[same].equals(merged[same]):
@@ -91,53 +93,37 @@ def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:
     return match[1], n_resamples, k, m
 
 
-_POSSIBLE = {
-    "n_segments": (1, np.inf, "a whole number, 1 or more"),
-    "n_resamples": (1, np.inf, "a whole number, 1 or more"),
-    "n_greater": (0, np.inf, "a whole number, 0 or more"),
-    "n_equal": (0, np.inf, "a whole number, 0 or more"),
-    "score_a": (-np.inf, np.inf, "a number"),
-    "score_b": (-np.inf, np.inf, "a number"),
-    "gain": (0, np.inf, "a number, 0 or more: A is the better system"),
-    "standard_error": (0, np.inf, "a number, 0 or more"),
-    "correlation": (-1, 1, "a number from -1 to 1"),
-    "pvalue": (0, 1, "a number from 0 to 1"),
-    "pvalue_one_sided": (0, 1, "a number from 0 to 1"),
-    "pvalue_low": (0, 1, "a number from 0 to 1"),
-    "pvalue_high": (0, 1, "a number from 0 to 1"),
-}
-"""The least and the largest cell of columns, and how a message says so. Correlations and one p-value may be missing."""
-
-
-def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """`table` with its counts as integers, after a check that the cells of every pair are possible."""
-    converted = {}
-    for column, (least, most, expected) in _POSSIBLE.items():
-        numbers, is_count = pd.to_numeric(table[column], errors="coerce").to_numpy(), column.startswith("n_")
-        possible = np.isfinite(numbers) & (numbers >= least) & (numbers <= most)
-        if column == "n_resamples":  # exact tests draw nothing
-            possible |= (numbers == 0) & table["test"].isin(definitions.names(exact=True)).to_numpy(bool)
-        if is_count:
-            possible &= numbers % 1 == 0
-        if column == "correlation":
-            possible |= table[column].isna().to_numpy(bool)
-        if column in P_COLUMNS[:2]:
-            (other_column,) = {*P_COLUMNS[:2]} - {column}
-            possible |= (table[column].isna() & table[other_column].notna()).to_numpy(bool)
-        _refuse(table, ~possible, column, expected, source)
-        converted[column] = numbers.astype(np.int64 if is_count else np.float64)
-    table = table.assign(**converted)
-    many = (table["n_greater"] + table["n_equal"] > table["n_resamples"]).to_numpy(bool)
-    _refuse(table, many, "n_greater", "a sum of n_greater and n_equal up to n_resamples", source)
+def _checked(table: pd.DataFrame) -> pd.DataFrame:
+    """`table`, after a check that the numbers of every pair fit each other; the declared columns have been checked."""
+    exact = table["test"].isin(definitions.names(exact=True))
+    for column, wrong, expected in (
+        ("n_segments", table["n_segments"] < 1, "a whole number, 1 or more"),
+        ("n_resamples", (table["n_resamples"] < 1) & ~exact, "a whole number, 1 or more"),
+        ("gain", table["gain"] < 0, "a number, 0 or more: A is the better system"),
+        ("standard_error", table["standard_error"] < 0, "a number, 0 or more"),
+        ("correlation", table["correlation"].abs() > 1, "a number from -1 to 1"),
+        ("pvalue", table[["pvalue", "pvalue_one_sided"]].isna().all(axis=1), "a number from 0 to 1"),
+        (
+            "n_greater",
+            table["n_greater"] + table["n_equal"] > table["n_resamples"],
+            "a sum of n_greater and n_equal up to n_resamples",
+        ),
+    ):
+        _refuse(table, wrong, column, expected)
     return table
 
 
-def _refuse(table: pd.DataFrame, wrong: NDArray[np.bool_], column: str, expected: str, source: str) -> None:
+def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: str) -> None:
     """Raise `InputError` for the first pair that is wrong."""
     if wrong.any():
-        row = table[wrong].iloc[0]
-        pair = f"{named(str(row['system_a']))} and {named(str(row['system_b']))}"
-        raise InputError(f"{source}, {pair}: {column} is {tables.shown(row[column])}, expected {expected}")
+        row = int(wrong.to_numpy().argmax())
+        shown = tables.shown(table[column].iloc[row])
+        raise InputError(f"{table.attrs['source']}, {_pair(table, row)}: {column} is {shown}, expected {expected}")
+
+
+def _pair(table: pd.DataFrame, row: int) -> str:
+    """The systems of a pair, for messages."""
+    return " and ".join(named(str(table[side].iloc[row])) for side in ("system_a", "system_b"))
 
 
 def p_columns(p: NDArray[np.float64], test: Test) -> dict[str, NDArray[np.float64]]:

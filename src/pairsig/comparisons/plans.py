@@ -45,11 +45,8 @@ class Plan(TableResult):
     944
     """
 
-    def __str__(self) -> str:
-        return render(self._rows, "table")
-
-    def _repr_html_(self) -> str:
-        return render(self._rows, "html")
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        return render(self._rows, format)
 
     def _figure(self) -> Figure:
         """What was asked for, with its interval: numbers of segments, gains or margins."""

@@ -89,15 +89,13 @@ class Ranking(TableResult):
     metric: Metric
     _pairs: pd.DataFrame
 
-    def __str__(self) -> str:
-        return "".join([render(self, "table"), *(f"\n- {note}" for note in self.notes)])
-
     def _figure(self) -> Figure:
         """How far each system is behind the first, and its possible ranks."""
         return _drawn(self)
 
-    def _repr_html_(self) -> str:
-        return "\n".join([render(self, "html"), *(f"<p>{escape(note)}</p>" for note in self.notes)])
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        notes = [f"<p>{escape(note)}</p>" if format == "html" else f"- {note}" for note in self.notes]
+        return "\n".join([render(self, format), *notes])
 
 
 def rank(

@@ -58,11 +58,8 @@ class Transfer(TableResult):
     statistics: Mapping[str, Statistics]
     metric: Metric
 
-    def __str__(self) -> str:
-        return render(self._rows, self.notes)
-
-    def _repr_html_(self) -> str:
-        return render(self._rows, self.notes, "html")
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        return render(self._rows, self.notes, format)
 
     def _figure(self) -> Figure:
         """Mean gains with their prediction intervals for the next test set."""

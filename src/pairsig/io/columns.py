@@ -76,9 +76,10 @@ def points(name: str, meaning: str, heading: str = "", *, missing: bool = False,
     return Column(name, float, meaning, "points", heading, "two decimals", missing, ends=ends)
 
 
-def count(name: str, meaning: str, unit: str, heading: str = "", *, missing: bool = False) -> Column:
-    """A column of counts."""
-    return Column(name, int, meaning, unit, heading, "count", missing)
+def count(name: str, meaning: str, unit: str | None = None, heading: str = "", *, missing: bool = False) -> Column:
+    """A column of counts; without a unit, `n_pairs` has the unit and the heading "pairs"."""
+    noun = name.removeprefix("n_").replace("_", " ")
+    return Column(name, int, meaning, *((noun, noun) if unit is None else (unit, heading)), "count", missing)
 
 
 def share(name: str, meaning: str, *, missing: bool = True) -> Column:
@@ -106,7 +107,7 @@ ALTERNATIVE = Column("alternative", str, "alternative hypothesis of the test")
 SYSTEM_A = Column("system_a", str, "one system of the pair", heading="system A")
 SYSTEM_B = Column("system_b", str, "the other system of the pair", heading="system B")
 SAME_GROUP = Column("same_group", bool, "whether the systems belong to the same group")
-N_SEGMENTS = count("n_segments", "size of the test set", "segments", "segments")
+N_SEGMENTS = count("n_segments", "size of the test set")
 SCORE_A = points("score_a", "score of system A", "score A")
 SCORE_B = points("score_b", "score of system B", "score B")
 _CI = ("ci_low", "ci_high")
@@ -190,7 +191,7 @@ COMPARISONS = Table(
         GAIN,
         STANDARD_ERROR,
         CORRELATION,
-        count("n_resamples", "number of resamples or shuffles", "resamples", "resamples"),
+        count("n_resamples", "number of resamples or shuffles"),
         count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
         count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
         *NEAR_EXACT,
@@ -236,11 +237,11 @@ BASELINE = Table(
         p_value("pvalue_bh", "the same (Benjamini and Hochberg 1995)", "p (BH)"),
         count("n_compared", "p-values that are adjusted together", "comparisons", "comparisons"),
         N_SEGMENTS,
-        count("n_units", "segments, or documents if these are the unit", "units", "units"),
+        count("n_units", "segments, or documents if these are the unit"),
         count("n_different", "segments on which the systems' counts differ", "segments", "different"),
         count("only_a", "segments right only for A, if each is right or wrong", "segments", "only A", missing=True),
         count("only_b", "segments right only for B", "segments", "only B", missing=True),
-        count("n_resamples", "resamples or shuffles drawn", "resamples", "resamples", missing=True),
+        count("n_resamples", "resamples or shuffles drawn", missing=True),
         count("n_greater", "those with a gain beyond the formula's bound", "resamples", "greater", missing=True),
         count("n_equal", "those with a gain at the bound", "resamples", "ties", missing=True),
         ESTIMATOR,
@@ -259,7 +260,7 @@ TRANSFER = Table(
         METRIC,
         Column("system_a", str, "the system with the higher mean", heading="system A"),
         SYSTEM_B,
-        count("n_test_sets", "test sets with both systems", "test sets", "test sets"),
+        count("n_test_sets", "test sets with both systems"),
         count("n_won", "test sets on which A is better", "test sets", "won"),
         points("gain", "estimated mean difference score(A) − score(B) over test sets of this kind", ends=_CI),
         *ends("ci"),
@@ -345,7 +346,7 @@ METHODS = Table(
         p_value("pvalue_method", "p-value for the method (over test sets and runs)", "p (method)"),
         p_value("pvalue_holm", f"{_METHOD}, adjusted by Holm for the number of pairs in the table", "p (Holm)"),
         p_value("pvalue_bootstrap", f"{_METHOD} from a bootstrap of segments and runs", "p (bootstrap)", missing=True),
-        count("n_resamples", "resamples of this bootstrap", "resamples", "resamples"),
+        count("n_resamples", "resamples of this bootstrap"),
         points("sd_test_set", f"{_BOTH}: part due to the test set", missing=True),
         *ends("sd_test_set", missing=True),
         points("sd_training", f"{_BOTH}: part due to training", missing=True),
@@ -370,8 +371,8 @@ FAMILY_HETEROGENEITY = Table(
         Column("family", str, "name of a family of test sets"),
         METRIC,
         Column("about", str, "description of its test sets"),
-        count("n_test_sets", "test sets", "test sets", "test sets"),
-        count("n_systems", "systems", "systems", "systems"),
+        count("n_test_sets", "test sets"),
+        count("n_systems", "systems"),
         Column(
             "kappa_squared",
             float,
@@ -403,8 +404,8 @@ VARIANCE_MODEL = Table(
         replace(METRIC, meaning="name of the metric, without `conll_`"),
         Column("given", str, "what is known about the correlation of the two systems", choices=GIVEN),
         Column("overdispersion", float, "φ: variance relative to that of √length independent answers", missing=True),
-        count("n_datasets", "test sets over which φ is averaged", "datasets", "datasets"),
-        count("n_pairs", "pairs of systems on these test sets", "pairs", "pairs"),
+        count("n_datasets", "test sets over which φ is averaged"),
+        count("n_pairs", "pairs of systems on these test sets"),
         Column("between", float, "standard deviation between test sets of the logarithm of the variance", missing=True),
         Column("within", float, "the same between the pairs of systems of a test set"),
         count("degrees", "degrees of freedom of `between`", "degrees of freedom", "degrees of freedom"),

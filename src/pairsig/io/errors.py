@@ -135,8 +135,12 @@ def columns_in(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """A text on one line, with invisible characters escaped, since a terminal would execute some of them."""
-    line = " ".join(text.splitlines())
-    return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    return escaped(" ".join(text.splitlines()))
+
+
+def escaped(text: str) -> str:
+    """A text with its invisible characters escaped, and those that reverse the writing direction."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def encodable(name: str) -> str:

@@ -154,10 +154,11 @@ def by_unit(value: float, unit: str) -> str:
     """
     if unit in ("%", "pairs", "samples", "sentences"):
         return count(value)
-    return _plain(float(value)) if unit in ("p", "seconds") else _two_decimals(value)
+    return _plain(float(value)) if unit in ("p", "seconds") else two_decimals(value)
 
 
-def _two_decimals(value: float) -> str:
+def two_decimals(value: float) -> str:
+    """Format a number with two decimals."""
     return f"{value:.2f}".replace("-", "−")
 
 
@@ -171,7 +172,7 @@ _ROUNDED: dict[Shown, Callable[[Any], str]] = {
     "bound": "{:.6g}".format,
     "share": percent,
     "change of share": change,
-    "two decimals": _two_decimals,
+    "two decimals": two_decimals,
 }
 
 

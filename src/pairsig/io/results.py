@@ -71,11 +71,20 @@ class OneRow(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TableResult(Shown):
-    """A result that `print` shows as text: `__str__`, and `_repr_html_` for notebooks."""
+    """A result that `print` shows as text, and a notebook as HTML: `_rendered` in the format "table" or "html"."""
 
     table: Any
     notes: tuple[str, ...]
     _rows: pd.DataFrame
 
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self._rendered("table")
+
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return self._rendered("html")

@@ -380,8 +380,10 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[NDArray[np.bool_
     if is_bool:
         return ~none, expected
     if not pd.api.types.is_numeric_dtype(cells):
-        is_empty = cells.isna() | (cells == "")
-        return (pd.to_numeric(cells.astype("str"), errors="coerce").isna() & ~is_empty).to_numpy(bool), expected
+        words, cells = cells, pd.to_numeric(cells, errors="coerce")
+        is_word = (cells.isna() & words.notna() & (words != "")).to_numpy(bool)
+        if is_word.any():
+            return is_word, expected
     numbers = cells.to_numpy() if cells.dtype.kind in "iuf" else cells.to_numpy(np.float64, na_value=np.nan)
     with np.errstate(invalid="ignore"):
         if column.type is int:

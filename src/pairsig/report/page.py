@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pairsig import __version__
+from pairsig.io.errors import escaped
 from pairsig.io.rendering import count
 from pairsig.report import words
 from pairsig.report.evidence import Evidence
@@ -77,5 +78,4 @@ def _visible(value: Any) -> Any:
     """A value as text in which invisible characters, and those that reverse the writing direction, are escaped."""
     if hasattr(value, "__html__"):  # markup of the template
         return value
-    text = str(value)
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return escaped(str(value))

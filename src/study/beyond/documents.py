@@ -15,6 +15,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
+from study.analysis.first_order import Scored, squared_differences
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import WINDOW
 from study.analysis.record import SEED, Analysis, Data, Figure, Output
@@ -56,9 +57,9 @@ DOCUMENTS = Table(
         ),
         METRIC,
         N_SEGMENTS,
-        count("n_documents", "documents", "documents", "documents"),
-        count("n_systems", "systems", "systems", "systems"),
-        count("n_pairs", "pairs of systems whose outputs differ", "pairs", "pairs"),
+        count("n_documents", "documents"),
+        count("n_systems", "systems"),
+        count("n_pairs", "pairs of systems whose outputs differ"),
         *with_interval(
             "design_effect",
             "variance of a gain by documents divided by that by segments, mean over pairs",
@@ -76,6 +77,8 @@ DOCUMENTS = Table(
     key=("dataset", "metric"),
 )
 
+
+Ints = NDArray[np.intp]
 
 ENOUGH = 15
 """Minimal number of documents for a design effect."""
@@ -131,7 +134,7 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
         counts = statistics.of(metric)
         u = influence_values(counts, metric)
         pairs = np.stack(np.triu_indices(len(u), k=1), axis=1)
-        if not _squares(u - u.mean(axis=1, keepdims=True), pairs).any():
+        if not Scored.of(counts, metric).gains(pairs)[1].any():
             continue
         names = np.array(statistics.systems)
         split = _Halves.of(counts, u, metric, document, pairs, names, rng)
@@ -148,34 +151,40 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
     return frame(DOCUMENTS, rows)
 
 
-def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.random.Generator) -> dict[str, float]:
+def _effect(u: Floats, document: Ints, pairs: Ints, rng: np.random.Generator) -> dict[str, float]:
     """Mean design effect over pairs, with its interval and the range by chance."""
-    n, sizes = len(of), np.bincount(of)
+    n, factor = len(document), _correction(document)
     u = u - u.mean(axis=1, keepdims=True)
-    by_segment = n / (n - 1) * _squares(u, pairs)
+    # n/(n − 1) Σ_segments d², with d = uᴬ − uᴮ
+    by_segment = n / (n - 1) * squared_differences(u @ u.T, pairs)
     differs = by_segment > 0
     pairs, by_segment = pairs[differs], by_segment[differs]
     a, b = pairs.T
-    sums = _by_document(u, of)
-    share = _correction(sizes) * (sums[a] - sums[b]) ** 2 / by_segment[:, None]  # (pairs × documents)
-    effects = share.sum(axis=1)
+    # Part of each document in the design effect, D/(D − 1) (Σ_segments of it d)² / by_segment; (pairs × documents)
+    sums = _by_document(u, document)
+    shares = factor * (sums[a] - sums[b]) ** 2 / by_segment[:, None]
+    effects = shares.sum(axis=1)
     middle = float(effects.mean())
     # Influence of each document: its part of the numerator, minus the part of its segments in the denominator.
-    parts = np.array_split(np.arange(len(a)), len(a) * n // 20_000_000 + 1)
-    squares = np.concatenate([_by_document((u[a[part]] - u[b[part]]) ** 2, of) for part in parts])
-    influence = (share - effects[:, None] * (n / (n - 1)) * squares / by_segment[:, None]).mean(axis=0)
-    over, degrees = over_systems.variance((effects - middle) / len(effects), pairs)
-    over_documents = len(sizes) / (len(sizes) - 1) * float(np.square(influence - influence.mean()).sum())
-    variance = over + over_documents
-    degrees = variance**2 / (over**2 / degrees + over_documents**2 / over_systems.degrees(influence))
+    at_once = np.array_split(np.arange(len(a)), len(a) * n // 20_000_000 + 1)
+    squares = np.concatenate([_by_document((u[a[part]] - u[b[part]]) ** 2, document) for part in at_once])
+    influence = (shares - effects[:, None] * (n / (n - 1)) * squares / by_segment[:, None]).mean(axis=0)
+    # The variance over systems and that over documents, with Satterthwaite's degrees of freedom.
+    of_systems, of_degrees = over_systems.variance((effects - middle) / len(effects), pairs)
+    of_documents = factor * float(np.square(influence - influence.mean()).sum())
+    variance = of_systems + of_documents
+    degrees = variance**2 / (of_systems**2 / of_degrees + of_documents**2 / over_systems.degrees(influence))
     ends = over_systems.interval(middle, variance, degrees, scale="log")
-    chance = []
-    for _ in range(SHUFFLES):
-        assigned = _by_document(u, rng.permutation(of))
-        chance.append(float((_correction(sizes) * _squares(assigned, pairs) / by_segment).mean()))
-    less, more = np.quantile(chance, [0.025, 0.975])
+    by_chance = [_effect_by_chance(u, rng.permutation(document), pairs, by_segment) for _ in range(SHUFFLES)]
+    low, high = np.quantile(by_chance, [0.025, 0.975]).tolist()
     effect = over_systems.cells("design_effect", (middle, *ends))
-    return {"n_pairs": len(pairs), **effect, "by_chance_low": float(less), "by_chance_high": float(more)}
+    return {"n_pairs": len(pairs), **effect, "by_chance_low": low, "by_chance_high": high}
+
+
+def _effect_by_chance(u: Floats, document: Ints, pairs: Ints, by_segment: Floats) -> float:
+    """Mean design effect with segments assigned to documents at random."""
+    sums = _by_document(u, document)
+    return float((_correction(document) * squared_differences(sums @ sums.T, pairs) / by_segment).mean())
 
 
 @dataclass(frozen=True)
@@ -186,28 +195,21 @@ class _Halves:
     by_segment: Floats
     by_document: Floats
     names: NDArray[np.str_]
-    dataset: NDArray[np.intp]
+    dataset: Ints
 
     @classmethod
     def of(
-        cls, counts: NDArray[Any], u: Floats, metric: Metric, of: NDArray[np.intp], pairs: NDArray[np.intp],
-        names: NDArray[np.str_], rng: np.random.Generator,
+        cls, counts: NDArray[Any], u: Floats, metric: Metric, document: Ints, pairs: Ints, names: NDArray[np.str_],
+        rng: np.random.Generator,
     ) -> _Halves:  # fmt: skip
-        n, n_documents, (a, b) = len(of), int(of.max()) + 1, pairs.T
-        gain, by_segment, by_document = np.empty((3, SPLITS, len(pairs), 2))
-        for split in range(SPLITS):
-            first = np.isin(of, rng.permutation(n_documents)[: n_documents // 2])
-            for side, members in enumerate((first, ~first)):
-                score = metric.score(counts[:, members].sum(axis=1)) * (1 if metric.higher_is_better else -1)
-                gain[split, :, side] = score[a] - score[b]
-                centred = u[:, members] * (n / members.sum())
-                centred = centred - centred.mean(axis=1, keepdims=True)
-                m = int(members.sum())
-                labels = np.unique(of[members], return_inverse=True)[1]
-                by_segment[split, :, side] = m / (m - 1) * _squares(centred, pairs)
-                together = _by_document(centred, labels)
-                by_document[split, :, side] = _correction(np.bincount(labels)) * _squares(together, pairs)
-        gain, by_segment, by_document = (values.reshape(-1, 2) for values in (gain, by_segment, by_document))
+        """Split the documents at random, `SPLITS` times."""
+        n_documents, splits = int(document.max()) + 1, []
+        for _ in range(SPLITS):
+            first = np.isin(document, rng.permutation(n_documents)[: n_documents // 2])
+            halves = (np.flatnonzero(first), np.flatnonzero(~first))
+            splits.append([_on_half(counts, u, metric, document, pairs, half) for half in halves])
+        # (splits, halves, three columns, pairs)
+        gain, by_segment, by_document = np.array(splits).transpose(2, 0, 3, 1).reshape(3, -1, 2)
         dataset = np.zeros(len(gain), dtype=np.intp)
         return cls(gain, by_segment, by_document, np.tile(names[pairs], (SPLITS, 1)), dataset)
 
@@ -255,25 +257,34 @@ class _Halves:
         return {f"replicated_{unit}": middle, f"expected_{unit}": predicted[0], **difference}
 
 
-def _squares(u: Floats, pairs: NDArray[np.intp]) -> Floats:
-    """Σ (uᴬ − uᴮ)² for each pair."""
-    products = u @ u.T
+def _on_half(
+    counts: NDArray[Any], u: Floats, metric: Metric, document: Ints, pairs: Ints, half: NDArray[np.intp]
+) -> Floats:
+    """Gains on half of the documents, and their squared errors by segments and by documents; shape (3, pairs)."""
+    quality = metric.score(counts[:, half].sum(axis=1)) * (1 if metric.higher_is_better else -1)
     a, b = pairs.T
-    squares = products.diagonal()
-    differences: Floats = squares[a] + squares[b] - 2 * products[a, b]
-    return np.where(differences > 1e-12 * (squares[a] + squares[b]), differences, 0.0)
+    # Influence values on the m segments of the half are n/m times those on all.
+    m, (_, document_of) = len(half), np.unique(document[half], return_inverse=True)
+    u = u[:, half] * (len(document) / m)
+    u = u - u.mean(axis=1, keepdims=True)
+    sums = _by_document(u, document_of)
+    by_segment = m / (m - 1) * squared_differences(u @ u.T, pairs)
+    by_document = _correction(document_of) * squared_differences(sums @ sums.T, pairs)
+    return np.stack([quality[a] - quality[b], by_segment, by_document])
 
 
-def _by_document(u: Floats, of: NDArray[np.intp]) -> Floats:
+def _by_document(u: Floats, document: Ints) -> Floats:
     """Sums over the segments of each document, shape (rows, documents)."""
-    order = np.argsort(of, kind="stable")
-    starts = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+    order = np.argsort(document, kind="stable")
+    starts = np.searchsorted(document[order], np.arange(int(document.max()) + 1))
     sums: Floats = np.add.reduceat(u[:, order], starts, axis=1)
     return sums
 
 
-def _correction(sizes: NDArray[np.intp]) -> float:
-    return len(sizes) / (len(sizes) - 1)
+def _correction(document: Ints) -> float:
+    """D/(D − 1) for D documents, numbered from 0."""
+    n_documents = int(document.max()) + 1
+    return n_documents / (n_documents - 1)
 
 
 ANALYSIS = Analysis(

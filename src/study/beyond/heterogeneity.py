@@ -31,7 +31,7 @@ HETEROGENEITY = Table(
     "heterogeneity",
     (
         *(FAMILY_HETEROGENEITY[name] for name in ("family", "metric", "about", "n_test_sets", "n_systems")),
-        count("n_pairs", "pairs of systems, on each pair of test sets", "pairs", "pairs"),
+        count("n_pairs", "pairs of systems, on each pair of test sets"),
         *(FAMILY_HETEROGENEITY[f"kappa_squared{end}"] for end in ("", "_low", "_high")),
         *with_interval(
             "effective_sample_size",
@@ -122,19 +122,12 @@ SEED = 2012
 def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Estimate the heterogeneity of families of test sets, and validate it on test sets and systems that were left out.
 
-    In the model, the true gain of a pair of systems on test set t is δ + uₜ, where uₜ has the variance τ² = κ²σₜ². Here
-    σₜ is the standard deviation of the contribution of a segment to the gain (the standard error times √n). The less
-    two systems correlate, the more their difference varies between domains. With the gains d and standard errors s of a
-    pair on two test sets,
+    With the gains d and standard errors s of a pair on two test sets, and σ² = n s² on each,
 
         κ² = mean of ((d₁ − d₂)² − s₁² − s₂²) / (σ₁² + σ₂²)
 
-    over pairs of systems and pairs of test sets of the family. Its expectation is κ² for any distribution of u and of
-    the gains. The effective sample size of a test set with n segments for another one is n' with 1/n' = 1/n + 2κ²,
-    which is at most 1/(2κ²).
-
-    The coefficient β² in τ² = κ²σₜ² + β²δ² measures whether heterogeneity also grows with the gain. It is fitted by
-    least squares with d₁d₂ for δ².
+    over pairs of systems and pairs of test sets of the family (docs/next-test-set.md has the model). β² in τ² = κ²σ² +
+    β²δ² measures whether heterogeneity also grows with the gain; it is fitted by least squares with d₁d₂ for δ².
 
     For validation, κ² is estimated from all rows without either test set *and* without any system of either group. The
     predicted chance that the better system on the first test set also wins on the second, with n₂ segments, is Φ(|d₁| /
@@ -182,18 +175,15 @@ def known_families(families: pd.DataFrame) -> pd.DataFrame:
     return frame(FAMILY_HETEROGENEITY, rounded.assign(**rounded[numbers].map(lambda value: float(f"{value:.4g}"))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _TestSet:
-    """Gains of all pairs of systems on a test set, in the order of their names, with standard errors."""
+    """Gains of all pairs of systems on a test set, with standard errors; the first name of a pair comes first."""
 
     dataset: str
     label: str
     metric: str
     n_segments: int
-    systems: tuple[str, ...]
-    groups: tuple[str, ...]
-    gain: Floats
-    error: Floats
+    pairs: pd.DataFrame
 
     @property
     def name(self) -> str:
@@ -206,17 +196,18 @@ def _test_sets(statistics: Statistics, metric: Metric, sheet: pd.DataFrame) -> I
 
     wanted = [row for row in sheet.itertuples(index=False) if matches(statistics.dataset, row.dataset)]
     order = np.argsort(statistics.systems, kind="stable")
-    systems, groups = (tuple(np.array(names)[order].tolist()) for names in (statistics.systems, statistics.groups))
-    pairs = np.stack(np.triu_indices(len(systems), k=1), axis=1)
+    systems, groups = (np.array(names, dtype=object)[order] for names in (statistics.systems, statistics.groups))
+    a, b = pairs = np.stack(np.triu_indices(len(systems), k=1))
+    names = {"system_a": systems[a], "system_b": systems[b], "group_a": groups[a], "group_b": groups[b]}
     counts = statistics.of(metric)
     for label, segments in _parts(statistics):
         if not any(matches(label, row.test_set) for row in wanted):
             continue
         counts_of_part = counts[order][:, segments]
         scores = metric.score(counts_of_part.sum(axis=1)) * (1 if metric.higher_is_better else -1)
-        error, _ = errors_and_correlations(counts_of_part, metric, pairs)
-        gain = scores[pairs[:, 0]] - scores[pairs[:, 1]]
-        yield _TestSet(statistics.dataset, label, metric.name, len(segments), systems, groups, gain, error)
+        error, _ = errors_and_correlations(counts_of_part, metric, pairs.T)
+        gains = pd.DataFrame({"gain": scores[a] - scores[b], "error": error, **names})
+        yield _TestSet(statistics.dataset, label, metric.name, len(segments), gains)
 
 
 def _parts(statistics: Statistics) -> Iterator[tuple[str, NDArray[np.intp]]]:
@@ -276,37 +267,35 @@ class _Rows:
 
     @classmethod
     def of(cls, cells: Sequence[tuple[_TestSet, _TestSet]]) -> _Rows:
-        test_sets = [*chain.from_iterable(cells)]
-        named: list[list[tuple[str, ...]]] = [
-            [test_set.systems for test_set in test_sets], [test_set.groups for test_set in test_sets],
-            [(test_set.name,) for test_set in test_sets], [(test_set.dataset,) for test_set in test_sets],
-        ]  # fmt: skip
-        numbers = [{name: number for number, name in enumerate(sorted({*chain(*names)}))} for names in named]
-        return over_systems.joined([cls._of(first, second, *numbers) for first, second in cells])
+        named = {test_set.name: test_set for test_set in chain.from_iterable(cells)}
+        test_sets = [named[name] for name in sorted(named)]
+        pairs = pd.concat(
+            [
+                test_set.pairs.assign(dataset=test_set.dataset, test_set=number, n=test_set.n_segments)
+                for number, test_set in enumerate(test_sets)
+            ]
+        )
+        for names in (["system_a", "system_b"], ["group_a", "group_b"], ["dataset"]):
+            numbers, _ = pd.factorize(pairs[names].to_numpy(dtype=object).ravel(), sort=True)
+            pairs[names] = numbers.reshape(-1, len(names))
+        pairs = pairs[pairs["error"] > 0]
+        numbers_of = {test_set.name: number for number, test_set in enumerate(test_sets)}
+        places = [(numbers_of[first.name], numbers_of[second.name]) for first, second in cells]
+        rows = pd.DataFrame(places, columns=["test_set", "test_set_against"]).merge(pairs, on="test_set")
+        of_second = pairs.rename(columns={"test_set": "test_set_against"})
+        rows = rows.merge(of_second, on=["test_set_against", "system_a", "system_b"], suffixes=("", "_against"))
 
-    @classmethod
-    def _of(
-        cls, first: _TestSet, second: _TestSet, systems: dict[str, int], groups: dict[str, int],
-        test_sets: dict[str, int], datasets: dict[str, int],
-    ) -> _Rows:  # fmt: skip
-        common, *places = np.intersect1d(first.systems, second.systems, assume_unique=True, return_indices=True)
-        a, b = np.triu_indices(len(common), k=1)
-        gain, error = np.empty((2, len(a), 2))
-        for column, (side, at) in enumerate(zip((first, second), places, strict=True)):
-            n = len(side.systems)
-            pair = at[a] * n - at[a] * (at[a] + 1) // 2 + at[b] - at[a] - 1
-            gain[:, column], error[:, column] = side.gain[pair], side.error[pair]
-        known = (error > 0).all(axis=1)
-        pairs = np.stack([a, b], axis=1)[known]
-        labels = [test_sets[side.name] for side in (first, second)]
+        def both(name: str, kind: type = float) -> NDArray[Any]:
+            return np.asarray(rows[[name, f"{name}_against"]], dtype=kind)
+
         return cls(
-            gain=gain[known],
-            variance=error[known] ** 2,
-            n_segments=np.tile(np.array([first.n_segments, second.n_segments], dtype=float), (len(pairs), 1)),
-            systems=np.array([systems[name] for name in common], dtype=np.intp)[pairs],
-            groups=np.array([groups[first.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
-            test_sets=np.tile(np.array(labels, dtype=np.intp), (len(pairs), 1)),
-            datasets=np.tile(np.array([datasets[side.dataset] for side in (first, second)]), (len(pairs), 1)),
+            gain=both("gain"),
+            variance=both("error") ** 2,
+            n_segments=both("n"),
+            systems=rows[["system_a", "system_b"]].to_numpy(dtype=np.intp),
+            groups=rows[["group_a", "group_b"]].to_numpy(dtype=np.intp),
+            test_sets=both("test_set", np.intp),
+            datasets=both("dataset", np.intp),
         )
 
     @property

@@ -29,9 +29,9 @@ LEADERBOARDS = Table(
     (
         DATASET,
         METRIC,
-        count("n_systems", "systems on the leaderboard", "systems", "systems"),
+        count("n_systems", "systems on the leaderboard"),
         replace(N_SEGMENTS, meaning="items of the benchmark"),
-        count("n_pairs", "pairs of systems", "pairs", "pairs"),
+        count("n_pairs", "pairs of systems"),
         count("n_neighbours", "pairs of systems that are adjacent by score", "pairs", "neighbours"),
         *with_interval(
             "share_significant", "share of neighbours with p < 0.05 in the exact two-sided test, uncorrected", "share"
@@ -84,8 +84,8 @@ ITEMS_NEEDED = Table(
         numeric("correlation_low", "lower end of the range of the two systems' correlation", shown="bound"),
         numeric("correlation_high", "upper end of the range", shown="bound"),
         count("n_datasets", "benchmarks", "datasets", "benchmarks"),
-        count("n_systems", "systems in these pairs, counted once per benchmark", "systems", "systems"),
-        count("n_pairs", "pairs of systems in the range", "pairs", "pairs"),
+        count("n_systems", "systems in these pairs, counted once per benchmark"),
+        count("n_pairs", "pairs of systems in the range"),
         *_detectable(500),
         *_detectable(1000),
     ),
@@ -100,8 +100,8 @@ DOLLARS = Table(
         Column(
             "true_gain", str, "assumed true gain in points; `own`: the gain observed for each pair", heading="true gain"
         ),
-        count("n_pairs", "pairs of systems", "pairs", "pairs"),
-        count("n_systems", "systems in these pairs", "systems", "systems"),
+        count("n_pairs", "pairs of systems"),
+        count("n_systems", "systems in these pairs"),
         numeric("items", "items that detect it with 80 % power (two-sided, 5 %), for the median pair", "items"),
         *with_interval("dollars", "cost of running both systems on these items, for the median pair", "two decimals"),
         numeric("dollars_quarter", "lower quartile of this cost over the pairs", "dollars"),

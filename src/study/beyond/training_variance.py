@@ -21,6 +21,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
+from study.analysis.first_order import Scored
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import MIN_PAIRS, WINDOW
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
@@ -31,10 +32,8 @@ _METHODS = (
     replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
     METRIC,
     N_SEGMENTS,
-    count(
-        "n_methods", "methods (a base model with a size of training set) that have several runs", "methods", "methods"
-    ),
-    count("n_runs", "runs of these methods", "runs", "runs"),
+    count("n_methods", "methods (a base model with a size of training set) that have several runs"),
+    count("n_runs", "runs of these methods"),
 )
 
 _ENOUGH = Column("verdict", str, "whether there are enough runs for an estimate", choices=("estimated", "too few"))
@@ -62,7 +61,7 @@ TRAINING_VARIANCE = Table(
         *with_interval(
             "share", "share of training in the variance of the gain between single runs of two methods", "share"
         ),
-        optional_count("n_pairs", "pairs of runs with the same method", "pairs", "pairs"),
+        optional_count("n_pairs", "pairs of runs with the same method"),
         *with_interval(
             "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
         ),
@@ -198,45 +197,22 @@ def training_variance(
 def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: int, seed: int) -> list[_Tested]:
     """Test parts of a half of the segments against the other half, and add the whole test set."""
     n = counts.shape[1]
-    parts: dict[int, list[_Scored]] = {}
-    against: list[_Scored] = []
+    parts: dict[int, list[Scored]] = {}
+    against: list[Scored] = []
     for split in range(splits):
         order = np.random.default_rng([seed, split]).permutation(n)
         half = order[: n // 2]
-        against.append(_Scored.of(counts[:, order[n // 2 :]], metric))
+        against.append(_scored(counts[:, order[n // 2 :]], metric))
         for size in (*doubling(_FIRST, n // 2, factor=_STEP), n // 2):
-            parts.setdefault(size, []).append(_Scored.of(counts[:, half[:size]], metric))
+            parts.setdefault(size, []).append(_scored(counts[:, half[:size]], metric))
     tested = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
-    return [*tested, _Tested.of(runs, n, [_Scored.of(counts, metric)], [])]
+    return [*tested, _Tested.of(runs, n, [_scored(counts, metric)], [])]
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """Runs on a test set: scores (larger is better) and products of centred influence values, shape (runs, runs)."""
-
-    quality: Floats
-    products: Floats
-    n: int
-
-    @classmethod
-    def of(cls, counts: NDArray[np.float64], metric: Metric) -> _Scored:
-        from pairsig.core.influence import influence_values
-
-        scores = metric.score(counts.sum(axis=1))
-        u = influence_values(counts, metric)
-        u -= u.mean(axis=1, keepdims=True)
-        n = counts.shape[1]
-        return cls(scores if metric.higher_is_better else -scores, n / (n - 1) * (u @ u.T), n)
-
-    def averaged(self, weights: Floats) -> _Scored:
-        """Replace runs by means of runs, with weights of shape (means, runs)."""
-        return _Scored(weights @ self.quality, weights @ self.products @ weights.T, self.n)
-
-    def gains(self, pairs: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Gain of the first over the second of each pair, with its variance over test sets."""
-        a, b = pairs.T
-        squares = self.products.diagonal()
-        return self.quality[a] - self.quality[b], np.maximum(0.0, squares[a] + squares[b] - 2 * self.products[a, b])
+def _scored(counts: NDArray[np.float64], metric: Metric) -> Scored:
+    """Score runs, with unbiased variances."""
+    scored = Scored.of(counts, metric)
+    return replace(scored, products=scored.n / (scored.n - 1) * scored.products)
 
 
 class _Runs:
@@ -263,7 +239,7 @@ class _Runs:
         same_method = same[pairs[:, 0], pairs[:, 1]]
         self.same_pairs, self.pairs = pairs[same_method], pairs[~same_method]
 
-    def per_method(self, scored: _Scored) -> tuple[Floats, Floats]:
+    def per_method(self, scored: Scored) -> tuple[Floats, Floats]:
         """Variance of the scores of each method's runs, and the part of it from single segments."""
         k = self.k_of_method
         squares_of_runs = self.averaging @ scored.products.diagonal()
@@ -271,7 +247,7 @@ class _Runs:
         squares = self.averaging @ np.square(scored.quality - (self.averaging @ scored.quality)[self.methods])
         return k / (k - 1) * squares, k / (k - 1) * (squares_of_runs - mean)
 
-    def variances(self, parts: list[_Scored]) -> dict[str, object]:
+    def variances(self, parts: list[Scored]) -> dict[str, object]:
         """Parts of the variance of the gain between single runs of two methods."""
         from pairsig.comparisons.methods import sum_of_variances
 
@@ -290,7 +266,7 @@ class _Runs:
             cells[f"share{end}"] = 2 * training / (2 * training + 2 * single + test_set)
         return cells
 
-    def significant(self, scored: _Scored) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def significant(self, scored: Scored) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Mark pairs of runs of the same method with p < 0.05: by outputs, and by the method-level test."""
         from scipy.special import ndtr, stdtr
 
@@ -306,7 +282,7 @@ class _Runs:
             by_runs = 2 * stdtr(np.maximum(left - 1, 1), -np.abs(gain) / np.sqrt(2 * others))
         return (by_outputs < ALPHA) & (gain != 0), by_runs < ALPHA
 
-    def better(self, on: _Scored, against: _Scored) -> dict[str, Floats]:
+    def better(self, on: Scored, against: Scored) -> dict[str, Floats]:
         """For each question and pair of runs: p, gain, its variance, the gain to compare with, and its variance.
 
         The questions are whether the `outputs` of the better run win again on another test set, whether its `method`
@@ -331,7 +307,8 @@ class _Runs:
             p = ndtr(-np.abs(gain) / np.sqrt(variance))
             pvalue_by_method = stdtr(total_variance**2 / uncertainty, -np.abs(gain) / np.sqrt(total_variance))
             # The gain of the means of the other runs on the other test set.
-            means, of_means = against.averaged(self.others).gains(self.pairs)
+            averaged = Scored(self.others @ against.quality, self.others @ against.products @ self.others.T, against.n)
+            means, of_means = averaged.gains(self.pairs)
             known = of_means + training[a] / others[a] + training[b] / others[b]
         pvalue_by_method[np.minimum(others[a], others[b]) < LEAST_OTHERS] = np.nan
         return {
@@ -353,7 +330,7 @@ class _Tested:
     n: int
     n_methods: int
     n_runs: int
-    scored: list[_Scored]
+    scored: list[Scored]
     same: NDArray[np.intp]
     of_methods: NDArray[np.intp]
     by_outputs: NDArray[np.bool_]
@@ -364,7 +341,7 @@ class _Tested:
     members: NDArray[np.intp]
 
     @classmethod
-    def of(cls, runs: _Runs, n: int, scored: list[_Scored], against: list[_Scored]) -> _Tested:
+    def of(cls, runs: _Runs, n: int, scored: list[Scored], against: list[Scored]) -> _Tested:
         by_outputs, by_method = (
             np.concatenate(of_parts) for of_parts in zip(*map(runs.significant, scored), strict=True)
         )

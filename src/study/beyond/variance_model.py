@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pairsig.core.exceedances import clopper_pearson
 from pairsig.io import columns
 from pairsig.io.columns import VARIANCE_MODEL, Column, Table, count
-from pairsig.io.errors import InputError, named
+from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.over_systems import Floats, cells, interval
 from study.analysis.pairs import of_one_test
@@ -34,7 +34,7 @@ VARIANCE_MODEL_ERRORS = Table(
         Column("given", str, "what the model knows about the correlation of two systems", choices=columns.GIVEN),
         Column("used", bool, "whether `pairsig plan` uses this model"),
         count("n_datasets", "test sets, each left out in turn", "datasets", "test sets"),
-        count("n_pairs", "pairs of systems on these test sets", "pairs", "pairs"),
+        count("n_pairs", "pairs of systems on these test sets"),
         numeric("error", "root mean square error of the predicted logarithm of the variance", shown="two decimals"),
         numeric("error_low", "lower end of its 95 % interval, over test sets", shown="two decimals", missing=True),
         numeric("error_high", "upper end of its 95 % interval", shown="two decimals", missing=True),
@@ -151,11 +151,6 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
     if pairs.empty:
         raise InputError("found no comparisons on whole test sets with a standard error, expected at least one")
     lengths = systems[systems["group"] == "all"].set_index("dataset")["length_per_segment"]
-    for dataset in pairs["dataset"].unique():
-        if dataset not in lengths.index:
-            raise InputError(
-                f"found comparisons of dataset {named(str(dataset))}, expected the dataset in the table of systems too"
-            )
     length = pairs["dataset"].map(lengths).to_numpy(float)
     # Unknown lengths count as 1: within a metric, all lengths are known or none.
     length = np.where(np.isnan(length), 1.0, length)
@@ -241,25 +236,12 @@ class _Fit:
 
     @classmethod
     def of(cls, pairs: _Arrays) -> _Fit:
+        # Weighted least squares, with one constant per metric; 0 for a metric without pairs.
         weight, n_metrics = pairs.weight, len(pairs.metrics)
-        total = np.bincount(pairs.metric, weight, n_metrics)
-
-        def constants_of(values: Floats) -> Floats:
-            """Mean by metric; nan without pairs."""
-            with np.errstate(invalid="ignore"):
-                return np.asarray(np.bincount(pairs.metric, weight * values, n_metrics) / total)
-
-        # Least squares with one constant per metric: centre all variables by metric.
-        means = [constants_of(column) for column in pairs.features.T]
-        about = [column - mean[pairs.metric] for column, mean in zip(pairs.features.T, means, strict=True)]
-        constants = constants_of(pairs.rest)
-        exponents = np.zeros(len(about))
-        if about:
-            root = np.sqrt(weight)
-            design, target = np.stack(about, axis=1), pairs.rest - constants[pairs.metric]
-            exponents = np.linalg.lstsq(design * root[:, None], target * root, rcond=None)[0]
-            constants = constants - sum(exponent * mean for exponent, mean in zip(exponents, means, strict=True))
-        left = pairs.rest - constants[pairs.metric] - pairs.features @ exponents
+        design = np.hstack([np.eye(n_metrics)[pairs.metric], pairs.features])
+        weighted = weight[:, None] * design
+        coefficients = np.linalg.lstsq(weighted.T @ design, weighted.T @ pairs.rest, rcond=None)[0]
+        left = pairs.rest - design @ coefficients
         # The weights of a test set add up to 1.
         of_test_set = np.bincount(pairs.test_set, weight * left)
         there = np.bincount(pairs.test_set) > 0
@@ -268,6 +250,7 @@ class _Fit:
         degrees = int(there.sum() - (n_test_sets > 0).sum())
         scatter = float((weight * (left - of_test_set[pairs.test_set]) ** 2).sum() / there.sum())
         between = float((of_test_set[there] ** 2).sum() / degrees) if degrees else math.nan
+        constants, exponents = np.split(np.asarray(coefficients, float), [n_metrics])
         return cls(constants, exponents, n_test_sets, between, scatter, degrees)
 
     def error(self, pairs: _Arrays) -> Floats:

@@ -185,10 +185,6 @@ def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[st
         `name`. The raw output of a bit generator is the same in every version of numpy and on every machine. The bias
         is below n / 2⁶⁴ and negligible.
     """
-    if not texts:
-        raise InputError("found no segments to resample, expected at least one")
-    if not 0 < size <= 1:
-        raise InputError(f"--size: found {size:g}, expected a share from 0 to 1")
     words = np.random.PCG64([seed, *name.encode()]).random_raw(math.ceil(size * len(texts)))
     return [texts[int(word) * len(texts) >> 64] for word in np.atleast_1d(words)]
 

@@ -19,10 +19,11 @@ from pairsig.core.definitions import from_signature
 from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.io.rendering import count
+from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in, pvalues
 from study.figures import style
-from study.reproduction.thresholds import Z_05
+from study.reproduction.thresholds import THRESHOLDS, Z_05
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"
@@ -223,6 +224,8 @@ def gain_confidence(
     thresholds: pd.DataFrame | None = None,
     reproduction: pd.DataFrame | None = None,
     overlay: pd.DataFrame | None = None,
+    *,
+    series: str = "",
 ) -> Figure:
     """Confidence against gain for all pairs of a dataset (the paper's Figures 2 to 8).
 
@@ -238,42 +241,19 @@ def gain_confidence(
         Dotted lines mark the paper's thresholds, scaled to the number of segments by the central limit theorem.
     overlay
         The comparisons of a dataset with published systems, drawn in outline over those of retrained systems.
+    series
+        The prefix of the subsets in `thresholds`, if only a part of the pairs is drawn.
 
     Notes
     -----
     Solid lines are the expectation for a pair with the median standard error of its class (`expected`).
     """
-    return _gain_confidence(_pairs(comparisons), thresholds, reproduction, overlay)
-
-
-@styled
-def full_sets(
-    comparisons: pd.DataFrame,
-    thresholds: pd.DataFrame | None = None,
-    reproduction: pd.DataFrame | None = None,
-    overlay: pd.DataFrame | None = None,
-) -> Figure:
-    """`gain_confidence` for pairs of systems with full training sets (the paper's Figure 7 has only such pairs).
-
-    Our systems with half and quarter training sets correlate less.
-    """
-    pairs = _pairs(comparisons)
-    return _gain_confidence(pairs[of_full_sets(pairs)], thresholds, reproduction, overlay, FULL_SETS)
-
-
-def _gain_confidence(
-    comparisons: pd.DataFrame,
-    thresholds: pd.DataFrame | None,
-    reproduction: pd.DataFrame | None,
-    overlay: pd.DataFrame | None,
-    series: str = "",
-) -> Figure:
-    """Draw all pairs, or those of a series whose name is the prefix of its subsets in `thresholds`."""
+    comparisons = _pairs(comparisons)
     if comparisons.empty:
         return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
-    style.only("comparisons", comparisons, "dataset test_set metric test")
     drawn = classes(comparisons)
-    message = NAMED if thresholds is None else _message(drawn, _critical(drawn, comparisons, thresholds, series))
+    estimates = _estimates(drawn, comparisons, frame(THRESHOLDS, []) if thresholds is None else thresholds, series)
+    message = _message(drawn, estimates)
     laid_over = [] if overlay is None else _laid_over(overlay)
     figure, axes = style.column()
     for of_class in drawn:
@@ -288,11 +268,11 @@ def _gain_confidence(
         _draw_expected(axes, of_class.pairs, of_class.ink)
     keys = [_key(of_class, f"{of_class.label}: {_n_pairs(of_class)}") for of_class in (*drawn, *laid_over)]
     keys.append(_line(EXPECTED))
-    ours = {} if thresholds is None else _ours(drawn, comparisons, thresholds, series)
+    ours = _ours(drawn, estimates)
     theirs = {} if reproduction is None else _theirs(drawn, comparisons, reproduction)
     every = Class("all pairs", "all", comparisons, "o", INK)
     if "all" in theirs:  # the paper does not divide these pairs
-        ours, drawn = ({} if thresholds is None else _ours([every], comparisons, thresholds, series)), []
+        ours, drawn = _ours([every], estimates), []
     for label, marked, dashes in (
         ("threshold here", ours, (4, 2)),
         ("the paper's threshold, at our size", theirs, (1, 1.2)),
@@ -311,41 +291,42 @@ def _gain_confidence(
     return style.says(figure, message)
 
 
+@styled
+def full_sets(comparisons: pd.DataFrame, *others: pd.DataFrame) -> Figure:
+    """`gain_confidence` for pairs of systems with full training sets (the paper's Figure 7 has only such pairs).
+
+    Our systems with half and quarter training sets correlate less.
+    """
+    return gain_confidence(comparisons[of_full_sets(comparisons)], *others, series=FULL_SETS)
+
+
 NAMED = "Confidence against gain, one point per pair"
 """Title of a figure whose classes of pairs need gains that do not differ significantly."""
 
 
-def _message(drawn: Sequence[Class], critical: Mapping[str, pd.Series[float]]) -> str:
+def _message(drawn: Sequence[Class], estimates: pd.DataFrame) -> str:
     """Say which pairs need smaller gains than the first class: those whose intervals lie below its interval."""
     names = {"same group": "pairs of one group", f"{SINGLE}, same group": "pairs of one group"}
     names[COMBINATIONS] = "pairs of combinations"
-    usual = critical.get(drawn[0].subset)
+    noun = "base model" if any("base model" in of_class.label for of_class in drawn) else "group"
+    usual = estimates["critical_difference_low"].get(drawn[0].subset, math.nan)
     smaller = [
-        names.get(of_class.subset, f"pairs that are {of_class.label}").replace("group", _noun(drawn))
+        names.get(of_class.subset, f"pairs that are {of_class.label}").replace("group", noun)
         for of_class in drawn[1:]
-        if usual is not None and of_class.subset in critical and critical[of_class.subset].iloc[2] < usual.iloc[1]
+        if estimates["critical_difference_high"].get(of_class.subset, math.nan) < usual
     ]
     return f"{' and '.join(smaller).capitalize()} need smaller gains" if smaller else NAMED
 
 
-def _noun(drawn: Sequence[Class]) -> str:
-    return "base model" if any("base model" in of_class.label for of_class in drawn) else "group"
-
-
-def _critical(
+def _estimates(
     drawn: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str
-) -> dict[str, pd.Series[float]]:
-    """Find the critical differences of the classes, with the ends of their intervals."""
-    name = "critical_difference"
-    rows = _of_same(thresholds, comparisons).set_index("subset")[[name, f"{name}_low", f"{name}_high"]].dropna()
-    names = {of_class.subset: f"{series}, {of_class.subset}" if series else of_class.subset for of_class in drawn}
-    return {subset: rows.loc[name] for subset, name in names.items() if name in rows.index}
-
-
-def _of_same(thresholds: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Select the thresholds on the test set of the comparisons, by the same metric and test."""
+) -> pd.DataFrame:
+    """Select the estimates on the same test set, by the same metric and test; by subset, `all` for all pairs drawn."""
     keys = ["dataset", "test_set", "metric", "test"]
-    return thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
+    same = thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
+    names = {f"{series}, {of_class.subset}" if series else of_class.subset: of_class.subset for of_class in drawn}
+    subsets = same["subset"].map({series or "all": "all"} | names)
+    return same[subsets.notna()].set_index(subsets.dropna())
 
 
 def _of_thresholds(drawn: Sequence[Class], ours: Mapping[str, float]) -> str:
@@ -375,16 +356,11 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     ]
 
 
-def _ours(
-    drawn: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
-) -> dict[str, float]:
+def _ours(drawn: Sequence[Class], estimates: pd.DataFrame) -> dict[str, float]:
     """Find our thresholds by subset: those of classes, or else that of all pairs."""
-    estimated = _of_same(thresholds, comparisons)
-    estimated = estimated[(estimated["verdict"] == "estimated") & estimated["threshold"].notna()]
-    values = dict(zip(estimated["subset"], estimated["threshold"].astype(float), strict=True))
-    names = {of_class.subset: f"{series}, {of_class.subset}" if series else of_class.subset for of_class in drawn}
-    marked = {subset: values[name] for subset, name in names.items() if name in values}
-    return marked or ({"all": values[series or "all"]} if (series or "all") in values else {})
+    values = estimates.loc[estimates["verdict"] == "estimated", "threshold"].dropna().to_dict()
+    marked = {of_class.subset: values[of_class.subset] for of_class in drawn if of_class.subset in values}
+    return marked or {subset: value for subset, value in values.items() if subset == "all"}
 
 
 def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.DataFrame) -> dict[str, float]:
@@ -505,7 +481,6 @@ def sizes(
     if chosen.empty:
         nothing = _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
         return style.says(nothing, BY_SIZE)
-    style.only("test_sets", chosen, "dataset metric test")
     every = sorted(chosen["n_segments"].unique())
     sizes_shown = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
     groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in sizes_shown]
@@ -546,7 +521,6 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
         return style.says(_nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains"), BY_SOURCE)
-    style.only("test_sets", chosen, "dataset metric test")
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
     chosen = chosen[chosen["n_segments"] == size]

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from pairsig.io.errors import InputError, named
 from pairsig.io.pictures import COLOURS, GREY, INK, MARKERS, styled
 from pairsig.metrics.names import metric_name
 
@@ -40,17 +39,6 @@ def metric_look(metric: str) -> tuple[str, str]:
 
 RASTERIZE_ABOVE = 2_000
 """Larger scatter plots are embedded in SVG and PDF files as images, to keep the files small."""
-
-
-def only(name: str, table: pd.DataFrame, columns: str) -> None:
-    """Raise `InputError` unless each of `columns` (separated by blanks) has a single value in `table`."""
-    for column in columns.split():
-        values = table[column].unique()
-        if len(values) > 1:
-            shown = ", ".join(named(str(value)) for value in values[:5]) + (", ..." if len(values) > 5 else "")
-            raise InputError(
-                f"{name}: found {len(values)} values of {column} ({shown}), expected one {column} per figure"
-            )
 
 
 STAR: dict[str, Any] = {"marker": "*", "markersize": 9, "markerfacecolor": "white", "markeredgecolor": INK}

@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from matplotlib.transforms import blended_transform_factory
 
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
-from pairsig.io.rendering import count
+from pairsig.io.rendering import count, two_decimals
 from pairsig.metrics.names import metric_name
 from study.analysis.pairs import WINDOW, pvalues
 from study.figures import style
@@ -87,8 +87,8 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
             fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
             ends = sizes[[0, -1]]
             axes.plot(ends, fit["coefficient"] * ends ** fit["exponent"], color=colour, linewidth=1, gid="fit")
-            interval = f"[{fit['exponent_low']:.2f}, {fit['exponent_high']:.2f}]"
-            label += f": $n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
+            interval = f"[{two_decimals(fit['exponent_low'])}, {two_decimals(fit['exponent_high'])}]"
+            label += f": $n^{{{fit['exponent']:.2f}}}$ {interval}"
         handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
     paper = np.array(BROWN)
     axes.plot(*paper.T, **style.STAR, linestyle="none", gid="paper")
@@ -109,17 +109,13 @@ def _exponents(size_scaling: pd.DataFrame | None) -> str:
     """State the fitted exponents, and how many of their intervals contain −1/2."""
     if size_scaling is None or size_scaling.empty:
         return "Critical differences by size of the test set"
-    steepest, flattest = (_two_decimals(size_scaling["exponent"].agg(end)) for end in ("min", "max"))
+    steepest, flattest = (two_decimals(size_scaling["exponent"].agg(end)) for end in ("min", "max"))
     name = "The size exponent of the critical difference is"
     if len(size_scaling) == 1:
-        low, high = (_two_decimals(size_scaling[f"exponent_{end}"].iloc[0]) for end in ("low", "high"))
+        low, high = (two_decimals(size_scaling[f"exponent_{end}"].iloc[0]) for end in ("low", "high"))
         return f"{name} {steepest} [{low}, {high}]"
     n = int(((size_scaling["exponent_low"] <= -0.5) & (size_scaling["exponent_high"] >= -0.5)).sum())
     return f"{name} {flattest} to {steepest}; {n} of {len(size_scaling)} intervals contain −0.50"
-
-
-def _two_decimals(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _of_all(rows: pd.DataFrame) -> pd.DataFrame:
@@ -397,7 +393,6 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
         axes.set_ylabel("gain (points)")
         style.sentence(axes, "nothing to draw: no pairs")
         return style.says(figure, "Gain against the correlation of two systems")
-    style.only("comparisons", rows, "dataset metric")
     significant = pvalues(rows) < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)

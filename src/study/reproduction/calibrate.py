@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import chain, pairwise, product
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from pairsig.io.columns import Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems, row_place
-from study.analysis.over_systems import Floats
 from study.analysis.pairs import WINDOW, by_test_set, of_one_test, pvalues
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, ONE_SIDED, PUBLISHED, numeric, with_interval
@@ -30,7 +30,7 @@ CALIBRATION_TABLE = Table(
         DISTANCE,
         numeric("p_low", f"lower end of the range of p on the first test set ({ONE_SIDED})", shown="bound"),
         numeric("p_high", "upper end of the range", shown="bound"),
-        count("n_systems", "systems", "systems", "systems"),
+        count("n_systems", "systems"),
         count("n_test_sets", "ordered pairs of test sets", "pairs", "pairs of test sets"),
         count(
             "n_pairs", "pairs of systems with a p-value in the range on the first test set", "pairs", "pairs in range"
@@ -144,12 +144,10 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     of test sets in the study.
     """
     rows = []
-    for (name, distance), cells in _compared(comparisons, sheet).items():
-        replicated, known = _Replications.of(cells)
-        counts = {"n_systems": over_systems.n_members(replicated.systems), "n_test_sets": len(cells)}
+    for (name, distance), replications in _replications(comparisons, sheet).items():
         for low, high in [*pairwise(P_RANGES), WINDOW]:
             row: dict[str, object] = {"calibration": name, "distance": distance, "p_low": low, "p_high": high}
-            rows.append(row | counts | replicated.row(low, high, known))
+            rows.append(row | replications.row(low, high))
     return frame(CALIBRATION_TABLE, rows)
 
 
@@ -161,48 +159,32 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     Table `CALIBRATED`, one row per pair of systems and ordered pair of test sets, in the order of the sheet. `system_a`
     is the better one on the first test set; the result replicates where `gain_against` is above 0.
     """
-    names = _names(comparisons)
-    parts = []
-    for (name, distance), cells in _compared(comparisons, sheet).items():
-        for on, first_compared, against, second_compared in cells:
-            pair, left, right = np.intersect1d(
-                first_compared.pair, second_compared.pair, assume_unique=True, return_indices=True
-            )
-            pvalue, gain, gain_against = (
-                first_compared.pvalue[left],
-                first_compared.gain[left],
-                second_compared.gain[right],
-            )
-            chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
-            first, second = (
-                names[first_compared] for first_compared in np.divmod(pair[chosen], first_compared.n_systems)
-            )
-            ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
-            listed = {
-                "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
-                first_compared.p_column: pvalue[chosen],
-                "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
-                "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
-                "against_dataset": against[0], "against_test_set": against[1],
-            }  # fmt: skip
-            parts.append(pd.DataFrame(listed))
+    parts = [
+        replications.listed(P_RANGES[1], P_RANGES[7]).assign(calibration=name, distance=distance)
+        for (name, distance), replications in _replications(comparisons, sheet).items()
+    ]
     return frame(CALIBRATED, pd.concat(parts, ignore_index=True) if parts else [])
 
 
-def _names(comparisons: pd.DataFrame) -> NDArray[np.object_]:
-    """Sort the names of all systems; the position of a name is its number."""
-    return np.sort(pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel()))
-
-
-def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str, str], list[_Cell]]:
-    """Find the ordered pairs of test sets of each calibration and distance, with their comparisons."""
+def _replications(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str, str], _Replications]:
+    """Find the pairs of systems on two test sets for each calibration and distance."""
     keyed = dict(by_test_set(of_one_test(comparisons)))
-    numbers = {name: number for number, name in enumerate(_names(comparisons))}
-    compared = cache(lambda key: _Compared.of(keyed[key], numbers))
-    return {
-        which: [(on, compared(on), against, compared(against)) for on, against in cells]
-        for which, cells in _cells(keyed, sheet).items()
-    }
+    names = np.sort(pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel()))
+    numbers = {name: number for number, name in enumerate(names)}
+    by_pair = cache(lambda key: _by_pair(keyed[key], numbers))
+    replications = {}
+    for which, cells in _cells(keyed, sheet).items():
+        keys, parts = sorted({*chain.from_iterable(cells)}), []
+        for number, (on, against) in enumerate(cells):
+            both = by_pair(on).join(by_pair(against)[["gain", "error"]].add_suffix("_against"), how="inner")
+            of_on, of_against = keyed[on].iloc[0], keyed[against].iloc[0]
+            drawn = _is_population(of_on, of_against)
+            if drawn:
+                both["error_against"] *= np.sqrt(of_against["n_segments"] / of_on["n_segments"])
+            both = both.assign(cell=number, on=keys.index(on), against=keys.index(against))
+            parts.append(both.assign(population=bool(drawn), overlaps=drawn is None))
+        replications[which] = _Replications(pd.concat(parts), len(cells), keys, names)
+    return replications
 
 
 Key = tuple[str, ...]
@@ -241,115 +223,74 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
     return cells
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """Sorted pairs of a test set; `pair` is a · n_systems + b for system numbers a < b, and gains are those of a."""
-
-    pair: NDArray[np.int64]
-    gain: Floats
-    error: Floats
-    pvalue: Floats
-    p_column: str
-    n_systems: int
-    n_segments: int
-    derived: str
-    number: int
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame, numbers: Mapping[str, int]) -> _Compared:
-        a, b = (rows[side].map(numbers).to_numpy(np.int64) for side in ("system_a", "system_b"))
-        pair = np.minimum(a, b) * len(numbers) + np.maximum(a, b)
-        order = np.argsort(pair)
-        first = rows.iloc[0]
-        return cls(
-            pair[order],
-            np.where(a < b, rows["gain"], -rows["gain"])[order],
-            rows["standard_error"].to_numpy(dtype=float)[order],
-            pvalues(rows)[order],
-            "pvalue" if rows["pvalue_one_sided"].isna().all() else "pvalue_one_sided",
-            len(numbers),
-            int(first["n_segments"]),
-            str(first["derived"]),
-            int(first["number"]),
-        )
+def _by_pair(rows: pd.DataFrame, numbers: Mapping[str, int]) -> pd.DataFrame:
+    """Comparisons on a test set by the number of the pair, a · n_systems + b for system numbers a < b; gains of a."""
+    a, b = (rows[side].map(numbers).to_numpy(np.int64) for side in ("system_a", "system_b"))
+    columns = {
+        "gain": np.where(a < b, rows["gain"], -rows["gain"]), "error": rows["standard_error"].to_numpy(float),
+        "p": pvalues(rows), **{name: rows[name].to_numpy(float) for name in ("pvalue", "pvalue_one_sided")},
+    }  # fmt: skip
+    return pd.DataFrame(columns, index=np.minimum(a, b) * len(numbers) + np.maximum(a, b)).sort_index()
 
 
-_Cell = tuple[Key, _Compared, Key, _Compared]
-"""A test set with its comparisons, and another one with its comparisons."""
-
-
-@dataclass(frozen=True)
 class _Replications:
     """Pairs of systems on two test sets: one row per pair of systems and ordered pair of test sets.
 
     Gains are those of the same system on both test sets. `population` marks rows whose first test set was drawn from
-    the second.
+    the second, and `overlaps` those whose test sets overlap otherwise, for which no rate can be expected.
     """
 
-    pvalue: Floats
-    gain_on: Floats
-    error_on: Floats
-    gain_against: Floats
-    error_against: Floats
-    population: NDArray[np.bool_]
-    systems: over_systems.Codes
-    test_sets: over_systems.Codes
-    cell: NDArray[np.intp]  # number of the ordered pair of test sets
+    def __init__(self, rows: pd.DataFrame, n_cells: int, keys: Sequence[Key], names: NDArray[np.object_]) -> None:
+        self.rows, self.n_cells, self.keys, self.names = rows, n_cells, keys, names
+        self.systems = np.stack(np.divmod(rows.index, len(names)), axis=1).astype(np.intp)
+        against = rows["against"].mask(rows["population"], -1)
+        self.test_sets = over_systems.drawn(np.stack([rows["on"], against], axis=1).astype(np.intp))
+        self.decided = (rows["gain"] != 0) & (rows["gain_against"] != 0)
 
-    @classmethod
-    def of(cls, cells: Sequence[_Cell]) -> tuple[_Replications, bool]:
-        """Collect all rows, and whether a rate can be expected: only draws may overlap, with their population."""
-        parts: list[_Replications] = []
-        numbers = {
-            key: number for number, key in enumerate(sorted({*chain.from_iterable(cell[::2] for cell in cells)}))
-        }
-        known = True
-        for number, (on, first, against, second) in enumerate(cells):
-            pair, left, right = np.intersect1d(first.pair, second.pair, assume_unique=True, return_indices=True)
-            population = _is_population(on, first, against, second)
-            known &= population is not None
-            scale = np.sqrt(second.n_segments / first.n_segments) if population else 1.0
-            labels = (numbers[on], -1 if population else numbers[against])
-            rows = len(pair)
-            parts.append(
-                cls(
-                    pvalue=first.pvalue[left],
-                    gain_on=first.gain[left],
-                    error_on=first.error[left],
-                    gain_against=second.gain[right],
-                    error_against=scale * second.error[right],
-                    population=np.full(rows, bool(population)),
-                    systems=np.stack(np.divmod(pair, first.n_systems), axis=1).astype(np.intp),
-                    test_sets=np.tile(np.array(labels, dtype=np.intp), (rows, 1)),
-                    cell=np.full(rows, number),
-                )
-            )
-        test_sets = over_systems.drawn(np.concatenate([part.test_sets for part in parts]))
-        return over_systems.joined(parts, test_sets=test_sets), known
+    def _inside(self, low: float, high: float, inclusive: Literal["left", "both"] = "left") -> NDArray[np.bool_]:
+        """Mark the pairs with a p-value in a range, which have a better system on both test sets."""
+        return np.asarray(self.decided & self.rows["p"].between(low, high, inclusive=inclusive))
 
-    def row(self, low: float, high: float, known: bool) -> dict[str, object]:
+    def listed(self, low: float, high: float) -> pd.DataFrame:
+        """List the pairs with a p-value in a range, the better system on the first test set first."""
+        inside = self._inside(low, high)
+        rows, names = self.rows[inside], self.names[self.systems[inside]]
+        sign = np.sign(rows["gain"].to_numpy())
+        better, worse = np.where(sign[:, None] > 0, names, names[:, ::-1]).T
+        columns = {"system_a": better, "system_b": worse}
+        for side in ("on", "against"):
+            places = rows[side].to_numpy()
+            columns[f"{side}_dataset"] = np.array([key[0] for key in self.keys], dtype=object)[places]
+            columns[f"{side}_test_set"] = np.array([key[1] for key in self.keys], dtype=object)[places]
+        gains = {name: sign * rows[name] for name in ("gain", "gain_against")}
+        return rows[["pvalue", "pvalue_one_sided"]].assign(**columns, **gains)
+
+    def row(self, low: float, high: float) -> dict[str, object]:
         """Compute the row of the table for a range of p-values."""
-        inside = (self.pvalue >= low) & (self.gain_on != 0) & (self.gain_against != 0)
-        inside &= self.pvalue <= high if (low, high) == WINDOW or high == 1 else self.pvalue < high
-        replicated = ((self.gain_on > 0) == (self.gain_against > 0))[inside]
+        rows, closed = self.rows, (low, high) == WINDOW or high == 1
+        inside = self._inside(low, high, inclusive="both" if closed else "left")
+        replicated = ((rows["gain"] > 0) == (rows["gain_against"] > 0)).to_numpy()[inside]
         share = over_systems.share(replicated, self.systems[inside], self.test_sets[inside])
-        predicted = self._expected(low, high) if known else (np.nan,) * 3
+        predicted = (np.nan,) * 3 if rows["overlaps"].any() else self._expected(low, high)
         return {
+            "n_systems": over_systems.n_members(self.systems),
+            "n_test_sets": self.n_cells,
             "n_pairs": len(replicated),
             "n_replicated": int(replicated.sum()),
-            "between": _between(replicated, self.cell[inside]),
+            "between": _between(replicated, rows["cell"].to_numpy()[inside]),
             **expected.beside("share", share, predicted),
         }
 
     def _expected(self, low: float, high: float) -> tuple[float, float, float]:
         """Expected replication rate with its interval."""
-        drawn, apart = self.population, ~self.population
-        right, wrong = np.empty((2, len(drawn)))
-        right[drawn], wrong[drawn] = expected.on_population(
-            self.gain_against[drawn], self.error_against[drawn], low, high
+        drawn = self.rows["population"].to_numpy()
+        gain, error, gain_against, error_against = (
+            self.rows[name].to_numpy() for name in ("gain", "error", "gain_against", "error_against")
         )
-        right[apart], wrong[apart] = expected.on_another(
-            self.gain_on[apart], self.error_on[apart], self.gain_against[apart], self.error_against[apart], low, high
+        right, wrong = np.empty((2, len(drawn)))
+        right[drawn], wrong[drawn] = expected.on_population(gain_against[drawn], error_against[drawn], low, high)
+        right[~drawn], wrong[~drawn] = expected.on_another(
+            gain[~drawn], error[~drawn], gain_against[~drawn], error_against[~drawn], low, high
         )
         return expected.share(right, wrong, self.systems, self.test_sets)
 
@@ -364,15 +305,16 @@ def _between(replicated: NDArray[np.bool_], cell: NDArray[np.intp]) -> float:
     return float(np.sqrt(max((n * (shares - share) ** 2).sum() / len(cell) - by_chance, 0.0)))
 
 
-def _is_population(on: Key, first: _Compared, against: Key, second: _Compared) -> bool | None:
-    """Whether the first test set was drawn from the second; None if they overlap in another way."""
-    if on[0] != against[0]:
+def _is_population(on: pd.Series, against: pd.Series) -> bool | None:
+    """Whether the first test set was drawn from the second, by a row of each; None if they overlap in another way."""
+    derived = on["derived"], against["derived"]
+    if on["dataset"] != against["dataset"]:
         return False
-    if (first.derived, second.derived) == ("draw", "whole"):
+    if derived == ("draw", "whole"):
         return True
-    if first.derived == second.derived == "half":  # halves 1 and 2 belong to the first split, 3 and 4 to the next
-        return False if (first.number - 1) // 2 == (second.number - 1) // 2 else None
-    return False if first.derived == second.derived and first.derived in ("domain", "document") else None
+    if derived == ("half", "half"):  # halves 1 and 2 belong to the first split, 3 and 4 to the next
+        return False if (on["number"] - 1) // 2 == (against["number"] - 1) // 2 else None
+    return False if derived in (("domain", "domain"), ("document", "document")) else None
 
 
 PAPER = {"near": 1700, "middle": 1346, "far": 24000}

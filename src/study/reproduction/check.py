@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pairsig.io.columns import Column, Table
-from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis import row_place
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
@@ -171,29 +169,14 @@ def check(
         kinds["faster"] = partial(_faster, run_time), partial(_bound, upper=False)
         kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
     rows = []
-    for index, row in enumerate(published.to_dict("records")):
-        where = row_place(published, index, PUBLISHED.name)
-        stated = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
-        kind, *address = stated.split(":")
-        ours = None
-        if kind in kinds:
-            find, compare = kinds[kind]
-            try:
-                ours = find(*address)
-            except (TypeError, ValueError):  # a wrong number of parts, or a range that is not two numbers
-                raise InputError(
-                    f"{where}: found the address {stated}, expected one of the form "
-                    "threshold:DATASET:SUBSET or share:CALIBRATION:DISTANCE:P_LOW-P_HIGH"
-                ) from None
-        columns_needed = ["published", "n_segments"] if kind == "threshold" else ["published"]
-        for column in columns_needed if ours is not None else ():
-            number = pd.to_numeric(row[column], errors="coerce")
-            if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
-                raise InputError(f"{where}: found {column} {row[column]}, expected a number above 0")
-        reason = "" if pd.isna(row.get("why")) else str(row.get("why", "") or "")
+    for row in published.to_dict("records"):
+        # The form of the address, and numbers above 0, are checked with the sheet (`study.sheets.models`).
+        kind, *address = str(row["compared_with"]).split(":")
+        find, compare = kinds.get(kind, (lambda *_: None, dict))
+        ours = find(*address)
         beside = {} if ours is None else compare(row, ours)
-        if ours is None or reason:
-            beside |= {"verdict": "not comparable", "why": reason or "this run did not compute our number"}
+        if ours is None or row["why"]:
+            beside |= {"verdict": "not comparable", "why": row["why"] or "this run did not compute our number"}
         rows.append({key: row.get(key) for key in _PUBLISHED} | beside)
     return frame(REPRODUCTION, rows)
 
@@ -358,9 +341,6 @@ def _slope(errors: pd.Series[float]) -> tuple[float, float] | None:
     slope = float(centred @ y) / spread
     residual = y - y.mean() - slope * centred
     return slope, math.sqrt(float(residual @ residual) / (len(x) - 2) / spread)
-
-
-_SIGNED = ("exponent", "claim")  # kinds of numbers that need not be above 0
 
 
 def _tested(difference: float, ours: float, theirs: float | None, why: str = "") -> dict[str, object]:

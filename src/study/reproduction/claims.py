@@ -14,6 +14,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric, registry
+from study.analysis.first_order import Scored
 from study.analysis.over_systems import (
     Estimate,
     Floats,
@@ -219,12 +220,8 @@ def _bias(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[st
         remainder += (sign * metric.score(totals) - scores - (drawn - 1) @ u.T).sum(axis=0)
     first, second = np.triu_indices(len(counts), 1)
     better, worse = np.where(scores[first] >= scores[second], (first, second), (second, first))
-    u -= u.mean(axis=1, keepdims=True)
-    products = u @ u.T
-    variance = products.diagonal()[better] + products.diagonal()[worse] - 2 * products[better, worse]
-    pairs = pd.DataFrame(
-        {"gain": scores[better] - scores[worse], "standard_error": np.sqrt(np.clip(variance, 0, None))}
-    )
+    gain, variance = Scored.of(counts, metric).gains(np.stack([better, worse], axis=1))
+    pairs = pd.DataFrame({"gain": gain, "standard_error": np.sqrt(variance)})
     close = np.flatnonzero((variance > 0) & (near(pairs) > 0))
     systems = members(better[close], worse[close])
     if not enough(systems):

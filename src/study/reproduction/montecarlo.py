@@ -6,12 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from pairsig.io.errors import InputError
 
 ACCURACY = (0.9543, 0.1116)
 """Mean and standard deviation of the accuracy per sentence (Table 1)."""
@@ -48,10 +44,6 @@ def systems(
         gold item is matched if its token is correct, and each missed item has 0, 1 or 2 wrong predictions, the number
         of heads in two coin tosses.
     """
-    if metric not in METRICS:
-        raise InputError(f"found the metric {metric} for simulated taggers, expected one of {', '.join(METRICS)}")
-    if n < 1:
-        raise InputError(f"found {n} sentences, expected at least 1")
     rng = np.random.Generator(np.random.PCG64([seed, n]))
     total = np.ceil(_truncated(rng, *LENGTH, np.inf, n)).astype(np.int64)
     mean, spread = ACCURACY
@@ -100,12 +92,3 @@ def mean_error(p: ArrayLike, n_resamples: ArrayLike, plus: int = 1) -> NDArray[n
     below = np.where(centre >= 0, centre * bdtr(most, k.astype(int), share) - k * share * fewer, 0.0)
     error: NDArray[np.float64] = (k * share - centre + 2 * below) / ((k + plus) * share)
     return error
-
-
-def check_counts(**numbers: Sequence[int]) -> None:
-    """Check that the numbers of samples, pairs and runs are positive."""
-    for name, values in numbers.items():
-        if not values or min(values) < 1:
-            raise InputError(
-                f"{name}: found {', '.join(map(str, values)) or 'no numbers'}, expected whole numbers of at least 1"
-            )

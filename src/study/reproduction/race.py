@@ -13,7 +13,7 @@ import pandas as pd
 from pairsig.io.columns import METRIC, N_SEGMENTS, TEST, Table, count
 from pairsig.io.tables import frame
 from study.analysis.record import SEED, Analysis, Figure, Output, Setting
-from study.reproduction.montecarlo import METRICS, SENTENCES, check_counts, systems
+from study.reproduction.montecarlo import METRICS, SENTENCES, systems
 from study.tables.columns import numeric, optional_count
 
 RUN_TIME = Table(
@@ -53,7 +53,6 @@ def race(
     from pairsig.stats.exact import exact_test
     from pairsig.stats.resampling import randomization_test
 
-    check_counts(n_segments=n_segments, n_resamples=n_resamples, n_repeats=[n_repeats])
     rows: list[dict[str, object]] = []
     for name in metrics:
         for n in [min(n_segments), *sorted(set(n_segments))]:  # the first run is a warm-up

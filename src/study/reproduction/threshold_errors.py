@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.core.influence import influence_values
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST_SET, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis.over_systems import Floats
+from study.analysis.first_order import Scored
 from study.analysis.pairs import WINDOW, subsets, weighted_quantile
 from study.analysis.record import SEED, Analysis, Data, Output, Rows, Setting
 from study.reproduction.thresholds import Z_05, near
@@ -30,7 +29,7 @@ THRESHOLD_ERRORS = Table(
         METRIC,
         SUBSET,
         N_SEGMENTS,
-        count("n_systems", "systems of the dataset", "systems", "systems"),
+        count("n_systems", "systems of the dataset"),
         count("block", "consecutive segments that are redrawn together", "segments", "block"),
         count("n_windows", "windows of this size in the dataset; 1 unless the test set is one of many", "", "windows"),
         numeric(
@@ -43,15 +42,7 @@ THRESHOLD_ERRORS = Table(
     key=("dataset", "test_set", "metric", "subset"),
 )
 
-COMPARED = (
-    "realsumm",
-    "ewt-test",
-    "wmt10-synthetic",
-    "mt-hansards",
-    "hansards-110",
-    "icepahc-23",
-    "icepahc-modern",
-)
+COMPARED = ("realsumm", "ewt-test", "wmt10-synthetic", "mt-hansards", "hansards-110", "icepahc-23", "icepahc-modern")
 """The datasets whose thresholds stand beside a published one."""
 
 N_STUDIES = 100
@@ -147,10 +138,10 @@ def _errors(
     for _ in range(n_studies):
         starts = rng.integers(0, counts.shape[1] - block + 1, -(-n // block))
         redrawn = (starts[:, None] + np.arange(block)).ravel()[:n]
-        scores, products = _scores_and_products(counts[:, redrawn], metric)
+        scored = Scored.of(counts[:, redrawn], metric)
         copies = _copies(strata, rng)
         for name, pairs in pairs_of.items():
-            gains = _gains(scores, products, pairs)
+            gains = _gains(scored, pairs)
             ours, printed = _thresholds(gains, np.ones(len(pairs)), percentile)
             _, printed_by_drawn = _thresholds(gains, copies[pairs[:, 0]] * copies[pairs[:, 1]], percentile)
             values[name].append((ours, printed, printed_by_drawn))
@@ -160,7 +151,7 @@ def _errors(
             continue
         centre = np.nanmean(threshold)
         if n_windows == 1:
-            gains = _gains(*_scores_and_products(counts, metric), pairs)
+            gains = _gains(Scored.of(counts, metric), pairs)
             centre, _ = _thresholds(gains, np.ones(len(pairs)), percentile)
         numbers = {
             "threshold": np.exp(np.nanmean(threshold)),
@@ -216,20 +207,10 @@ def _copies(strata: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.in
     return copies
 
 
-def _scores_and_products(counts: NDArray[Any], metric: Metric) -> tuple[Floats, Floats]:
-    """Scores of all systems, and the products of their centred influence values."""
-    u = influence_values(counts, metric)
-    u -= u.mean(axis=1, keepdims=True)
-    return metric.score(counts.sum(axis=1, dtype=np.float64)), u @ u.T
-
-
-def _gains(scores: Floats, products: Floats, pairs: NDArray[np.intp]) -> pd.DataFrame:
+def _gains(scored: Scored, pairs: NDArray[np.intp]) -> pd.DataFrame:
     """Gains of the better systems and their standard errors."""
-    first, second = pairs.T
-    squares = products.diagonal()
-    variance = squares[first] + squares[second] - 2 * products[first, second]
-    variance[variance < 1e-9 * (squares[first] + squares[second])] = 0.0  # rounding errors for equal outputs
-    return pd.DataFrame({"gain": np.abs(scores[first] - scores[second]), "standard_error": np.sqrt(variance)})
+    gain, variance = scored.gains(pairs)
+    return pd.DataFrame({"gain": np.abs(gain), "standard_error": np.sqrt(variance)})
 
 
 def _thresholds(gains: pd.DataFrame, weights: NDArray[Any], percentile: float) -> tuple[float, float]:

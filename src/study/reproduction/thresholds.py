@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
-from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, n_members, replicates
 from study.analysis.pairs import (
@@ -39,7 +38,7 @@ THRESHOLDS = Table(
         SUBSET,
         N_SEGMENTS,
         count("n_all", "pairs in the subset whose outputs differ", "pairs", "pairs"),
-        count("n_systems", "systems in these pairs", "systems", "systems"),
+        count("n_systems", "systems in these pairs"),
         *with_interval(
             "critical_difference",
             "gain at which a pair with the median standard error reaches p = 0.05: 1.645 times that error",
@@ -78,11 +77,11 @@ SIZE_SCALING = Table(
         METRIC,
         TEST,
         SUBSET,
-        count("n_sizes", "test-set sizes that the exponent is fitted to", "sizes", "sizes"),
+        count("n_sizes", "test-set sizes that the exponent is fitted to"),
         count("n_low", "smallest of these sizes", "segments", "from"),
         count("n_high", "largest of these sizes", "segments", "to"),
         count("n_all", "pairs of systems, the same at all sizes", "pairs", "pairs"),
-        count("n_systems", "systems in these pairs", "systems", "systems"),
+        count("n_systems", "systems in these pairs"),
         *with_interval(
             "exponent",
             "exponent of the number of segments in the power law of the critical difference",
@@ -163,10 +162,6 @@ def thresholds(
     Table `THRESHOLDS`, one row per test set and subset of pairs (see `subsets`). Pairs with a standard error of 0 are
     left out.
     """
-    if not 0 < percentile <= 100:
-        raise InputError(f"percentile: found {percentile}, expected a number above 0 and at most 100")
-    if min_pairs < 1:
-        raise InputError(f"min_pairs: found {min_pairs}, expected at least 1")
     tasks = tasks or {}
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
     for (task, metric, test), rows in _tasks(comparisons, tasks):

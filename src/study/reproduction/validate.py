@@ -58,9 +58,7 @@ VALIDATION = Table(
             "ratio", "verdict", "critical difference of retrained systems divided by that of published ones"
         ),
         *_ratio_columns(
-            "equal_correlation_ratio",
-            "equal_correlation_verdict",
-            "the same ratio for pairs with equal correlation",
+            "equal_correlation_ratio", "equal_correlation_verdict", "the same ratio for pairs with equal correlation"
         ),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
@@ -169,36 +167,25 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
         )
         for side, shared in zip((ours, theirs), inside, strict=True)
     )
-    estimate = _shift(drawn[0], x, y, other_drawn[0], other_x, other_y)
+
+    def shift(w: Floats, v: Floats) -> float:
+        """Coefficient c of the weighted fit y = a + b·x + c, with c for our side only and equal total weight."""
+        w, v = w / w.sum(), v / v.sum()
+        means = w @ x, w @ y, v @ other_x, v @ other_y
+        dx, dy, other_dx, other_dy = x - means[0], y - means[1], other_x - means[2], other_y - means[3]
+        spread = w @ dx**2 + v @ other_dx**2
+        slope = (w @ (dx * dy) + v @ (other_dx * other_dy)) / spread if spread else 0.0
+        return float(means[1] - means[3] - slope * (means[0] - means[2]))
+
+    estimate = shift(drawn[0], other_drawn[0])
+    # The variance over the systems of each side, and Satterthwaite's degrees of freedom of their sum.
     varied = [
-        jackknife(
-            [
-                _shift(without_one, x, y, other_drawn[0], other_x, other_y)
-                for without_one in drawn[1:]
-                if without_one.any()
-            ]
-        ),
-        jackknife(
-            [
-                _shift(drawn[0], x, y, without_one, other_x, other_y)
-                for without_one in other_drawn[1:]
-                if without_one.any()
-            ]
-        ),
+        jackknife([shift(without_system, other_drawn[0]) for without_system in drawn[1:] if without_system.any()]),
+        jackknife([shift(drawn[0], without_system) for without_system in other_drawn[1:] if without_system.any()]),
     ]
     total = sum(variance for variance, _ in varied)
     degrees = total**2 / sum(variance**2 / degrees for variance, degrees in varied) if total else 1.0
     return estimate, *interval(estimate, total, degrees)
-
-
-def _shift(w: Floats, x: Floats, y: Floats, v: Floats, other_x: Floats, other_y: Floats) -> float:
-    """Coefficient c of the least-squares fit y = a + b·x + c, with c for the first side only and equal total weight."""
-    w, v = w / w.sum(), v / v.sum()
-    means = w @ x, w @ y, v @ other_x, v @ other_y
-    dx, dy, other_dx, other_dy = x - means[0], y - means[1], other_x - means[2], other_y - means[3]
-    spread = w @ dx**2 + v @ other_dx**2
-    slope = (w @ (dx * dy) + v @ (other_dx * other_dy)) / spread if spread else 0.0
-    return float(means[1] - means[3] - slope * (means[0] - means[2]))
 
 
 ANALYSIS = Analysis(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, get_args
 
 from pairsig.io import columns
@@ -41,9 +42,9 @@ def numeric(
     return Column(name, float, meaning, unit, heading, shown, missing, ends=ends)
 
 
-def optional_count(name: str, meaning: str, unit: str = "", heading: str = "") -> Column:
-    """A column of counts that may be missing."""
-    return numeric(name, meaning, unit, heading, "count", missing=True)
+def optional_count(*declaration: str) -> Column:
+    """A column of counts that may be missing, which floats can be."""
+    return replace(count(*declaration, missing=True), type=float)
 
 
 def with_interval(
@@ -92,10 +93,7 @@ def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table
 _SIDES = "calibration distance on_dataset on_test_set against_dataset against_test_set"
 CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=get_args(Distance))
 FAMILIES = _sheet(
-    "families",
-    "family about dataset test_set compared",
-    key="family dataset test_set",
-    compared=get_args(Compared),
+    "families", "family about dataset test_set compared", key="family dataset test_set", compared=get_args(Compared)
 )
 CORPORA = _sheet("corpora", "corpus url sha256 licence citation", key="corpus")
 
@@ -115,10 +113,10 @@ ITEM = (
         missing=True,
     ),
     Column("unit", str, "unit of the number"),
-    optional_count("n_segments", "segments in the paper's test set", "segments", "segments"),
+    optional_count("n_segments", "segments in the paper's test set"),
 )
 COMPARED_WITH = Column("compared_with", str, "address of our number in the tables of the study")
-INFORMATION = optional_count("information", "words, brackets or links in the paper's test set")
+INFORMATION = optional_count("information", "words, brackets or links in the paper's test set", "")
 
 PUBLISHED = Table(
     "published",

@@ -28,17 +28,6 @@ WIDE = 9
 """Number of columns on a page; the remaining ones are folded."""
 
 
-def render(
-    table: pd.DataFrame,
-    format: str,  # noqa: A002
-    caption: str | None = None,
-    *,
-    known: Sequence[Table],
-) -> str:
-    """Format a table in one format, see `rendered`."""
-    return rendered(table, [format], caption, known=known)[format]
-
-
 def rendered(
     table: pd.DataFrame, formats: Sequence[str], caption: str | None = None, *, known: Sequence[Table]
 ) -> dict[str, str]:

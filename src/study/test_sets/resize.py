@@ -52,20 +52,6 @@ def other_test_sets(
         Seed of the draws and splits, which use separate random streams.
     """
     n_segments = len(statistics.segments)
-    numbers = {
-        "initial size": (min(initial or [1]), 1),
-        "domain size": (domain_size, 1),
-        "document size": (document_size, 1),
-        "draw size": (draw_size, 1),
-        "number of draws": (draws, 0),
-        "number of halves": (halves, 0),
-        "seed of the order": (shuffle, 0),
-    }
-    for name, (number, least) in numbers.items():
-        if number is not None and number < least:
-            raise InputError(f"{name}: found {number}, expected at least {least}")
-    if shuffle is not None and initial is None:
-        raise InputError(f"--shuffle: found {shuffle} without --initial, expected both")
     if initial is not None:
         order = np.arange(n_segments)
         if shuffle is not None:  # sorted by raw output of a bit generator, which is the same in all versions of numpy
