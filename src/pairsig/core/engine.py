@@ -521,10 +521,10 @@ def _count_small(above, below, firsts, seconds, shared, pairs, tops, bottoms, be
     for pair in pairs:
         n1, n2, d = above[firsts[pair]], above[seconds[pair]], below[shared[pair]]
         top, bottom = tops[pair], bottoms[pair]
-        one = d.dtype.type(1)
+        least = d.dtype.type(1)
         n_beyond = n_at_least = np.int32(0)  # of four bytes, like the totals, so that eight are compared at once
         for resample in range(len(d)):
-            gain, far = (n1[resample] - n2[resample]) * bottom, top * max(d[resample], one)
+            gain, far = (n1[resample] - n2[resample]) * bottom, top * max(d[resample], least)
             n_beyond = np.int32(n_beyond + np.int32(gain > far))
             n_at_least = np.int32(n_at_least + np.int32(gain >= far))
         beyond[pair] += n_beyond
