@@ -205,9 +205,9 @@ def test_stopping_saves_the_drawing(monkeypatch):
     drawn = []
     original = engine.for_each_batch
 
-    def counted(take, test, product, resampling, resamples, *rest):
+    def counted(take, test, product, resampling, resamples, *rest, **options):
         drawn.append(len(resamples))
-        return original(take, test, product, resampling, resamples, *rest)
+        return original(take, test, product, resampling, resamples, *rest, **options)
 
     monkeypatch.setattr(engine, "for_each_batch", counted)
     table = compared(correlation_of(30, 12), "accuracy", TWO, stop_at=(0.05, 0.99), n_resamples=10**10)

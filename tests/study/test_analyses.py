@@ -23,7 +23,7 @@ from study import analysis, cli
 from study.analysis.record import Comparisons, Data, Overlays, Rows, Setting
 from study.sheets import code, jobs
 from study.tables import columns
-from study.tables.presentation import render
+from study.tables.presentation import rendered
 from test_columns import check_cells, run
 
 ANALYSES = [name for name, record in analysis.every().items() if record.function]
@@ -116,7 +116,7 @@ def test_tables_have_the_declared_columns(written, name):
 @pytest.mark.parametrize("name", ANALYSES)
 def test_headings_are_those_declared(written, name):
     for one in analysis.load(name).tables:
-        text = render(analysis.read(output(written, one), one.name), "md", known=analysis.known())
+        text = rendered(analysis.read(output(written, one), one.name), ["md"], known=analysis.known())["md"]
         ends = [column.interval for column in one.table.columns if {*column.interval} <= {*one.table.names}]
         shown = [column.title for column in one.table.columns if not any(column.name in both for both in ends)]
         heading = text.splitlines()[0].replace("\\_", "_")
