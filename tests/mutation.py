@@ -319,10 +319,14 @@ def codes(code: CodeType) -> Iterator[CodeType]:
             yield from codes(constant)
 
 
+def import_name(module: str) -> str:
+    """The name by which a module is imported."""
+    return module.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
 def live_functions(mutant: Mutant) -> Iterator[FunctionType]:
     """The functions of the imported module that bear the name of the mutant's outermost function."""
-    path = mutant.module.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
-    holder: Any = importlib.import_module(path.replace("/", "."))
+    holder: Any = importlib.import_module(import_name(mutant.module))
     for name in mutant.scope.split("."):
         holder = vars(holder).get(name)
         if not isinstance(holder, type):
@@ -416,6 +420,16 @@ class First:
             self.failed = report.nodeid  # type: ignore[attr-defined]
 
 
+def limit_time(seconds: float) -> None:
+    """Stop this process after so many seconds of processor time."""
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 5))
+
+
+def was_stopped(status: int) -> bool:
+    """Whether a process took too long."""
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+
+
 class InMemory:
     """A pytest plugin that collects tests once and runs those of each mutant in a process forked from there.
 
@@ -453,7 +467,7 @@ class InMemory:
             status = NOT_PLANTED
             try:
                 os.setpgid(0, 0)
-                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+                limit_time(limit)
                 if plant_in_memory(mutant, Path(mutant.module).read_bytes()):
                     status = 1
                     (folder / "failed").write_text(self.run(items, folder))
@@ -495,7 +509,7 @@ class InMemory:
                 self.results.add(mutant, "killed", test)
             elif f"{mutant.module}:{mutant.block}" not in self.imported:
                 self.results.add(mutant, "lived", "")
-        elif os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+        elif was_stopped(status):
             self.results.add(mutant, "endless", "")
         elif os.waitstatus_to_exitcode(status) != NOT_PLANTED:
             self.results.add(mutant, "killed", "the process ended")
@@ -536,7 +550,7 @@ class Copy:
             if time.monotonic() > ends:
                 os.killpg(child, signal.SIGKILL)
             time.sleep(0.05)
-        if os.WIFSIGNALED(status[1]) and os.WTERMSIG(status[1]) in (signal.SIGXCPU, signal.SIGKILL):
+        if was_stopped(status[1]):
             return None
         return json.loads(noted.read_text()) if noted.exists() else {"failed": "the process ended"}
 
@@ -554,7 +568,7 @@ class Copy:
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         if limit is not None:
-            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+            limit_time(limit)
         os.chdir(self.folder)
         numba.config.CACHE_DIR = str(self.numba)
         sys.dont_write_bytecode = isinstance(plugin, First)
@@ -722,7 +736,7 @@ class Results:
 
 def importers(module: str, sources: dict[str, bytes]) -> set[str]:
     """The modules that import a module."""
-    name = module.removeprefix("src/").removesuffix(".py").replace("/", ".").encode()
+    name = import_name(module).encode()
     package, _, stem = name.rpartition(b".")
     pattern = re.compile(
         rb"^(from %b import|import %b\b|from %b import [^\n]*\b%b\b)" % (name, name, package, stem), re.MULTILINE

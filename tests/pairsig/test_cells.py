@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +60,6 @@ def test_a_line_that_may_be_incomplete_is_not_among_the_rows(extra: int, tmp_pat
 def test_json_lines_are_known_by_their_suffix_or_first_two_lines(
     name: str, text: str, expected: bool, tmp_path: Path
 ) -> None:
-    import gzip
-
     data = gzip.compress(text.encode()) if name.endswith(".gz") else text
     assert Beginning(written(tmp_path / name, data)).is_json_lines is expected
 
@@ -201,8 +201,6 @@ def test_columns_of_many_kinds_of_cells_are_read_without_a_warning(tmp_path: Pat
 
 
 def test_suffixes_are_read_in_any_case_and_under_those_of_compression(tmp_path: Path) -> None:
-    import gzip
-
     for name, data in (("T.TSV", b"id\ta\n1\t0\n"), ("t.TSV.gz", gzip.compress(b"id\ta\n1\t0\n"))):
         assert list(load(written(tmp_path / name, data)).columns) == ["id", "a"]
 
@@ -242,8 +240,6 @@ def test_names_that_a_parquet_file_repeats_are_refused(tmp_path: Path) -> None:
 def test_files_are_read_up_to_the_limits_of_memory(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import zipfile
-
     frame, path = pd.DataFrame({"id": ["x", "y"], "a": [0, 1]}), tmp_path / f"t.{suffix}"
     if suffix == "json":
         frame.to_json(path, orient="records")

@@ -721,16 +721,17 @@ OFFERED_WITH: dict[str, tuple[pd.DataFrame, dict[str, Any], list[dict[str, Any]]
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", [*OFFERED, *OFFERED_WITH])
+QUESTIONS = {case: (frame, {}, expected) for case, (frame, expected) in OFFERED.items()} | OFFERED_WITH
+
+
+@pytest.mark.parametrize("case", QUESTIONS)
 def test_what_is_offered_is_what_the_columns_may_mean(case: str, tmp_path: Path) -> None:
-    frame, roles, expected = OFFERED_WITH[case] if case in OFFERED_WITH else (OFFERED[case][0], {}, OFFERED[case][1])
+    frame, declared, expected = QUESTIONS[case]
+    roles = dict(declared)
+    several = roles.pop("several", False)
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(Question) as caught:
-        read(
-            tmp_path / "t.csv",
-            Roles(**{role: value for role, value in roles.items() if role != "several"}),
-            several="several" in roles,
-        )
+        read(tmp_path / "t.csv", Roles(**roles), several=several)
     assert list(caught.value.answers) == expected
 
 

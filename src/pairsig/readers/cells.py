@@ -554,9 +554,9 @@ def _parquet(path: str, data: bytes) -> pd.DataFrame:
 def _workbook(path: str, data: bytes, sheet: str | None) -> pd.DataFrame:
     """A sheet, whose first row has the names of the columns."""
     need("openpyxl")
-    try:
-        import zipfile
+    import zipfile
 
+    try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise InputError(f"{path}: found a workbook of more than {MAX_BYTES:,} bytes, expected a smaller one")
