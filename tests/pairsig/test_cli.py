@@ -131,18 +131,10 @@ class TestStart:
         )  # `metrics` prints, `train` has --model, `sheets` fills in pages
 
     def test_all_commands_are_listed_in_groups(self, capsys):
-        with pytest.raises(SystemExit):
-            study_cli.main(["--help"])
-        listed = re.findall(r"^    ([a-z-]+)\b", capsys.readouterr().out, re.MULTILINE)
-        assert listed == [*STUDY[:6], "all-pairs", *STUDY[6:]]  # which is a command of pairsig, too
         assert run("--help") == 0
-        listed = capsys.readouterr().out.split("commands:")[1]
-        groups = re.findall(r"^  (\S.*):$|^    ([a-z-]+)\b", listed, re.MULTILINE)
-        assert groups[0][0].startswith("compare systems")
-        assert [command for _, command in groups if command] == LIBRARY
-        assert [next(command for _, command in groups[i + 1 :]) for i, (group, _) in enumerate(groups) if group] == [
-            "compare", "extract",
-        ]  # fmt: skip
+        _, listed = capsys.readouterr().out.split("commands:")
+        assert re.findall(r"^    ([a-z-]+)\b", listed, re.MULTILINE) == LIBRARY
+        assert re.search(r"^  compare systems.*:\n    compare ", listed, re.MULTILINE)
 
     @pytest.mark.parametrize("command", LIBRARY)
     def test_the_example_works_when_pasted(self, command, work, capsys):
@@ -393,13 +385,6 @@ class TestCollectAndPool:
         np.testing.assert_array_equal(whole.counts, simulated.counts)
         assert capsys.readouterr().err == ""
 
-    def test_duplicates_are_reported(self, simulated, work, capsys):
-        twin = replace(simulated.select(systems=["system1"]), systems=("twin",))
-        statistics.write(twin, work / "twin.tsv")
-        assert run("collect", "s.parquet", "twin.tsv", "--dataset", "d", "--output", "d.tsv") == 0
-        assert "warning: dataset d: systems system1 and twin have the same counts" in capsys.readouterr().err
-        assert len(statistics.read(work / "d.tsv").systems) == 5
-
     def test_pool(self, simulated, work, refused):
         some = simulated.select(systems=["system4", "system2", "system1"], segments=slice(30))
         statistics.write(replace(some, dataset="t"), work / "t.tsv")
@@ -547,12 +532,10 @@ class TestStudy:
         [
             (["thresholds", "c.tsv", "c.tsv"], ["dataset s, test set whole: found", "expected them once"]),
             (["thresholds", "c.tsv", "--datasets", "sheet.tsv"], ["sheet.tsv has no column `dataset`"]),
-            (["thresholds", "c.tsv", "--size-scaling", "fit.txt"], ["fit.txt ends in .txt"]),
             (
                 ["calibrate", "c.tsv", "--sheet", "sheet.tsv"],
                 ["sheet.tsv, line 2", "no comparisons of dataset s on", "half-1"],
             ),
-            (["calibrate", "c.tsv", "--sheet", "datasets.tsv"], ["datasets.tsv has no column `calibration`"]),
         ],
     )
     def test_refused(self, study, refused, arguments, fragments):

@@ -97,16 +97,6 @@ def test_two_systems_need_numpy_and_scipy_alone():
     assert loaded & HEAVY == set()
 
 
-def test_the_page_for_harnesses_needs_no_more():
-    page = (ROOT / "docs/in-a-harness.md").read_text(encoding="utf-8")
-    (folder,) = re.findall(r"^executed-in: (.+)$", page, re.MULTILINE)
-    block, *_ = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    lines = re.findall(r"^(?:>>>|\.\.\.) (.*)$", block, re.MULTILINE)
-    loaded, printed = modules_of("\n".join(lines), cwd=ROOT / folder)
-    assert printed == block.splitlines()[-1]
-    assert loaded & HEAVY == set()
-
-
 def commands(*lines, cwd=None):
     """The packages that are imported when commands of `pairsig` have run in one process, and what they printed."""
     code = (

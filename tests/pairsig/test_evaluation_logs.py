@@ -1221,17 +1221,6 @@ def test_comet(tmp_path, capsys):
     assert "detected the format comet" in err
     assert (row["metric"], row["system_a"], row["system_b"]) == ("comet", "a", "b")
     assert (row["score_a"], row["score_b"]) == (pytest.approx(np.mean(scores["a"])), pytest.approx(0.5))
-    apart = [write(tmp_path / f"{name}.json", {f"{name}.txt": comet(own)}) for name, own in scores.items()]
-    (again,), _ = answer(*apart, "--test", "exact", capsys=capsys)
-    assert again == row
-    compared = {
-        "model": "m",
-        "statistical_results": [],
-        "source": ["s0", "s1", "s2"],
-        "translations": [{"name": f"{name}.txt", "mt": [], "scores": own} for name, own in scores.items()],
-    }
-    (again,), _ = answer(write(tmp_path / "compared.json", compared), "--test", "exact", capsys=capsys)
-    assert again == row
 
 
 def test_translations_of_one_name(tmp_path):
@@ -1250,19 +1239,15 @@ def test_comet_of_other_sources(tmp_path):
 
 
 def test_mt_metrics_eval(tmp_path, capsys):
-    scores = {"refB": [0.5, 0.25, None, 1], "online": [0.25, 0.25, None, 0.5], "llm": [0.5, 0.5, None, 0.75]}
+    scores = {"refB": [0.5, 0.25, None], "online": [0.25, 0.25, None], "llm": [0.5, 0.5, None]}
     lines = "".join(f"{name}\t{score}\n" for name, own in scores.items() for score in own)
     path = write(tmp_path / "metric-scores/en-de/XCOMET-refA.seg.score", lines)
-    write(tmp_path / "documents/en-de.docs", "news d1\nnews d1\nsocial d2\nsocial d2\n")
     rows, err = answer(path, "--test", "exact", "--option", "systems=online,llm,refB", capsys=capsys)
     assert "detected the format mt_metrics_eval" in err
-    assert "en-de.docs" in err
-    assert "no system has a score in XCOMET-refA for 1 of 4 items: left out" in err
+    assert "no system has a score in XCOMET-refA for 1 of 3 items: left out" in err
     assert [(row["metric"], row["system_a"], row["system_b"]) for row in rows] == [
-        ("XCOMET-refA", "online", "llm"),
-        ("XCOMET-refA", "online", "refB"),
-    ]
-    assert rows[0]["score_a"] == pytest.approx(np.mean([0.25, 0.25, 0.5]))
+        ("XCOMET-refA", "online", "llm"), ("XCOMET-refA", "online", "refB"),
+    ]  # fmt: skip
 
 
 TRANSLATION = DATA / "translation"
