@@ -520,6 +520,7 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
     whole = pd.concat([table for *_, table in tested], ignore_index=True)
     whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
     whole["n_compared"] = len(whole)
+    methods.check_item_cost(whole, arguments.item_cost)
     if arguments.format == "sentence":
         n_documents = len(set(data[0].documents)) if arguments.unit == "document" else 0
         console.note(*methods.caveats(whole), always=True)
@@ -613,12 +614,15 @@ def _show(arguments: argparse.Namespace, table: pd.DataFrame | Sequence[Row], re
 
     path: Path | None = arguments.output
     form = {".json": "json", ".md": "markdown", ".tex": "latex"}.get(path.suffix, "") if path else arguments.format
+    if not form:
+        tables.write(tables.flat(table), arguments.output)
+        return
+    as_data = {"json": tables.as_json, "csv": tables.as_csv}.get(form)
+    text = render(form) if as_data is None else as_data(table).rstrip("\n")
     if path is None:
-        print(tables.as_csv(table).rstrip("\n") if form == "csv" else render(form))
-    elif form:
-        tables.write_text(f"{render(form)}\n", path)
+        print(text)
     else:
-        tables.write(tables.flat(table), path)
+        tables.write_text(f"{text}\n", path)
 
 
 def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
