@@ -634,9 +634,9 @@ class Reading:
         (gold,), systems = self.declared["gold"], self.declared["systems"]
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
-        columns = [self.columns[name] for name in (gold, *names)]
-        whole = all(column.kind == "numbers" for column in columns)
-        codes, labels = _common(columns, _plain if whole else str.strip)
+        of_labels = [self.columns[name] for name in (gold, *names)]
+        whole = all(column.kind == "numbers" for column in of_labels)
+        codes, labels = _common(of_labels, _plain if whole else str.strip)
         true, chosen = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
         self._check_classes(chosen, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
