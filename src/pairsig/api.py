@@ -18,10 +18,7 @@ from pairsig.comparisons import all_pairs, inputs, methods
 from pairsig.comparisons.baseline import (
     compare_with_one,
     decisive,
-    equation,
-    lower_is_better,
     most_important,
-    rounded,
     shown_adjusted,
     shown_p,
     unused,
@@ -35,9 +32,9 @@ from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.rendering import render
 from pairsig.io.results import TableResult
-from pairsig.io.tables import Row, records
+from pairsig.io.tables import records
 from pairsig.metrics import Metric
-from pairsig.report.sentences import ALPHA, adjusted_by_holm, as_gains, digits, size, verdict
+from pairsig.report import sentences
 from pairsig.stats import intervals, kernels, studentized
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
@@ -162,13 +159,14 @@ class Comparison(TableResult):
         return _interval(whole, lambda: pair, self.difference, self.pvalue, test, self._resampling)
 
     def __str__(self) -> str:
-        family = {"method": "", "alternative": "two-sided"}
+        rows = [sentences.as_gains(row) for row in records(self._rows)]
         if any(self.statistics.runs):
-            family["test"] = "randomization"
-        rows = records(self._rows)
-        of_family = [row | family for row in rows]
-        shown = zip(rows, decisive(of_family), shown_adjusted(of_family), strict=True)
-        lines = [_sentence(row, decides, holm) for row, decides, holm in islice(shown, _SHOWN)]
+            n_documents = len(set(self.statistics.documents)) if self.unit == "document" else 0
+            lines = sentences.of_methods(pd.DataFrame(rows[:_SHOWN]), n_documents).split("\n")
+        else:
+            shown = zip(rows, shown_adjusted(rows), decisive(rows), strict=True)
+            lines = [sentences.of_pair(row, holm, decides) for row, holm, decides in islice(shown, _SHOWN)]
+        lines = [f"{line} {sentences.of_scores(row)}" for line, row in zip(lines, rows, strict=False)]
         if len(rows) > _SHOWN:
             lines.append(f"and {len(rows) - _SHOWN:,} more pairs")
         notes = [note.replace("--details", ".notes") for note in most_important(self.notes)]
@@ -234,34 +232,10 @@ class Comparison(TableResult):
         )._rows
 
 
-def _sentence(row: Row, decides: float, holm: str) -> str:
-    """One pair; `decides` is the adjusted p-value that decides, `holm` the same as it is printed."""
-    row = as_gains(row)
-    a, b, places = row["system_a"], row["system_b"], digits(row["gain"], row["ci_low"], row["ci_high"])
-    n = size(row["n_segments"], row["n_units"] if row["n_units"] < row["n_segments"] else 0)
-    if not row["better"]:
-        return f"{a} and {b} have the same {row['metric']}, {row['score_a']:.{places}f} ({n})"
-    ahead, behind = (row["score_a"], row["score_b"]) if row["better"] == a else (row["score_b"], row["score_a"])
-    test = definitions.from_signature(row["signature"]).label if row["signature"] else row["test"]
-    runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, " if "n_runs_a" in row else ""
-    about = [f"{ahead:.{places}f} against {behind:.{places}f}"]
-    if lower_is_better(row, b):
-        about.append("lower is better")
-    if not math.isnan(row["ci_low"]):
-        about.append(f"95 % CI {rounded(row['ci_low'], places)} to {rounded(row['ci_high'], places)}")
-    adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
-    about += [f"{test} test, {equation(shown_p(row))}{adjusted}", f"{runs}{n}"]
-    gain = f"{row['gain']:.{places}f} points of {row['metric']}"
-    direction = definitions.from_signature(row["signature"]).alternative if row["signature"] else ""
-    if direction in ("greater", "less") and decides >= ALPHA:
-        return f"the score of {a} is not significantly {direction} than that of {b} ({', '.join(about)})"
-    return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
-
-
 def _signed(table: pd.DataFrame) -> pd.DataFrame:
     """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
-    names = {"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"}
-    return methods.signed(table).rename(columns=names)
+    names = {"system_a": "method_a", "system_b": "method_b", "pvalue": "pvalue_method"}
+    return methods.signed(table).assign(**{name: table[column] for name, column in names.items()})
 
 
 def _interval(
@@ -366,7 +340,7 @@ def compare(
     ... )
     >>> result = pairsig.compare(pairsig.read(rows, item="question"))
     >>> print(str(result).split(" (")[0])
-    new is better than old by 0.58 points of correct
+    new is better than old by 0.58 in correct
     """
     statistics, chosen = inputs.prepared(data, metric)
     if len(set(statistics.methods)) < 2:
@@ -508,6 +482,7 @@ def _with_intervals(
         notes += [f"{of}{note}" for note in about if note]
     rows["ci_low"], rows["ci_high"] = ends
     rows["only_a"], rows["only_b"] = alone
+    rows["method"], rows["alternative"] = [test.method for test in tests], [test.alternative for test in tests]
     warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
     return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
 
