@@ -643,7 +643,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:
         write_text(f"{verdict.to_json()}\n", arguments.output)
-    print(gate.FORMATS[arguments.format](verdict))
+    print(verdict.to_json() if arguments.format == "json" else verdict)
     return verdict.status
 
 

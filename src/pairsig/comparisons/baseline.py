@@ -16,7 +16,7 @@ from pairsig.core import definitions
 from pairsig.core.definitions import Test, find
 from pairsig.core.engine import Progress, Resampling
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
-from pairsig.core.statistics import Statistics
+from pairsig.core.statistics import Statistics, unused_documents
 from pairsig.io import rendering
 from pairsig.io.choices import choose, once
 from pairsig.io.columns import BASELINE
@@ -273,13 +273,10 @@ def _signed(signature: str, missing: str) -> str:
 
 def unused(pair: Pair, documents: NDArray[np.str_]) -> str:
     """A warning if the documents of the segments are known and were not used; else nothing."""
-    if pair.documents is not None or "" in documents:
+    description = unused_documents(documents) if pair.documents is None else ""
+    if not description:
         return ""
-    n_documents = len(np.unique(documents))
-    if not 1 < n_documents < len(documents):
-        return ""
-    description = f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used"
-    if n_documents >= ENOUGH_DOCUMENTS:
+    if len(np.unique(documents)) >= ENOUGH_DOCUMENTS:
         contributed = influence_values(pair.segments, pair.metric)
         effect = float(design_effect(contributed, documents, np.array([[0, 1]]))[0])
         if math.isfinite(effect):

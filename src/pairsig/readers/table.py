@@ -61,38 +61,10 @@ LOWER_IS_BETTER = ("wer", "cer", "ter", "mer", "aer", "loss", "perplexity", "mae
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """What the user declared about a table.
+    """What the user declared about a table: the parameters of `pairsig.read` of the same names.
 
-    Attributes
-    ----------
-    item
-        The column or columns that identify an item. Default: a standard name, or an unnamed first column; in a table
-        without any, the rows are the items.
-    system, run
-        The columns with the name of the system and of its run.
-    systems
-        The columns with the scores of one system each.
-    score
-        The columns with scores, of which the means are compared; `edits/words` is the ratio of two sums. Default: the
-        only column of numbers without a role.
-    gold, prediction
-        The column with the right answers, and that with the answers; or `systems` names the columns with answers.
-    document, domain
-        The columns with these labels.
-    metric
-        Names of metrics, or metrics, whose counts the table has in columns of the same names.
-    lower_is_better, higher_is_better
-        Whether lower or higher scores are better, if their name does not say so.
-    true
-        Words that count as 1, and all other words as 0.
-    missing_value
-        Values that stand for a missing score.
-    any_value
-        Whether scores that look like codes of missing ones, and rows that look like totals, are read like all others.
-    sep
-        The separator of a text file, or "tab".
-    sheet
-        The sheet of an Excel workbook.
+    A name may be a text with several in it, separated by commas. `higher_is_better` says that higher scores are better,
+    so that no note says that this was assumed, and `sep` may be "tab".
     """
 
     item: Names = None
