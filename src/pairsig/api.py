@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -364,7 +364,7 @@ def compare(
         rows = rows.assign(only_a=math.nan, only_b=math.nan)
         notes = list(filter(None, chain.from_iterable(compared["doubt"].str.split("; "))))
     else:
-        rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
+        rows, notes = _pairs(_Outputs(statistics, chosen, unit, resampling), test, method, alternative, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
     n_units = len(set(statistics.documents)) if unit == "document" else rows["n_segments"]
     drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
@@ -383,17 +383,33 @@ def compare(
     )
 
 
+@dataclass(frozen=True)
+class _Outputs:
+    """Systems with one output each, and what all of their comparisons have in common."""
+
+    statistics: Statistics
+    metric: Metric
+    unit: Unit
+    resampling: Resampling
+
+    @cached_property
+    def counts(self) -> NDArray[Any]:
+        return self.statistics.of(self.metric)
+
+    def places(self, names: pd.Series[str]) -> NDArray[np.intp]:
+        """The numbers of systems."""
+        return np.asarray(names.map({name: place for place, name in enumerate(self.statistics.systems)}))
+
+    def pair(self, a: int, b: int) -> Pair:
+        documents = self.statistics.documents if self.unit == "document" else None
+        return Pair(self.metric, self.counts[[a, b]], documents)
+
+
 def _pairs(
-    statistics: Statistics,
-    metric: Metric,
-    test: str | None,
-    method: str | None,
-    alternative: str,
-    unit: Unit,
-    resampling: Resampling,
-    baseline: str | None,
+    outputs: _Outputs, test: str | None, method: str | None, alternative: str, baseline: str | None
 ) -> tuple[pd.DataFrame, list[str]]:
     """One row per pair of outputs, and the notes about them."""
+    statistics, resampling = outputs.statistics, outputs.resampling
     directed = alternative in ("greater", "less")
     if directed and baseline is None and len(statistics.systems) > 2:
         raise InputError(
@@ -405,46 +421,32 @@ def _pairs(
         test or definitions.DEFAULT_TEST,
         method=method,
         alternative="two-sided" if directed else alternative,
-        metric=metric,
+        metric=outputs.metric,
         n_resamples=resampling.n_resamples,
         rng=resampling.seed,
-        unit=unit,
+        unit=outputs.unit,
         threads=resampling.threads,
         or_draw=test is None,
     )
     rows["pvalue"] = rows["pvalue"].fillna(rows["pvalue_one_sided"])  # of the test that was asked for
-    place = {name: index for index, name in enumerate(statistics.systems)}
     rows["better"] = np.where(rows["gain"] > 0, rows["system_a"], "")
     # In the order of the data, not the better system first; a baseline is the second.
-    turned = (rows["system_a"].map(place) > rows["system_b"].map(place)).to_numpy()
+    turned = outputs.places(rows["system_a"]) > outputs.places(rows["system_b"])
     if baseline is not None:
         rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
         turned = (rows["system_a"] == baseline).to_numpy()
     for column in ("system", "score"):
         first, second = rows[f"{column}_a"], rows[f"{column}_b"]
         rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
-    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
-
-    def pair_of(a: str, b: str) -> Pair:
-        return Pair(metric, counts[[place[a], place[b]]], documents)
-
     if directed:
-        rows = _one_sided(rows, pair_of, alternative, resampling)
+        rows = _one_sided(rows, outputs, alternative)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
-    return _with_intervals(rows, statistics, counts, pair_of, metric, unit, resampling)
+    return _with_intervals(rows, outputs)
 
 
-def _with_intervals(
-    rows: pd.DataFrame,
-    statistics: Statistics,
-    counts: NDArray[Any],
-    pair_of: Callable[[str, str], Pair],
-    metric: Metric,
-    unit: Unit,
-    resampling: Resampling,
-) -> tuple[pd.DataFrame, list[str]]:
+def _with_intervals(rows: pd.DataFrame, outputs: _Outputs) -> tuple[pd.DataFrame, list[str]]:
     """The rows with intervals and counts of items on which one system alone is better, and the notes about them."""
-    place = {name: index for index, name in enumerate(statistics.systems)}
+    statistics, counts, metric, unit = outputs.statistics, outputs.counts, outputs.metric, outputs.unit
     items = intervals.Items.of(counts, metric)
     if items is not None and unit == "segment":
         closed: Callable[..., intervals.Interval] = partial(items.interval, unit=unit)
@@ -453,7 +455,7 @@ def _with_intervals(
         closed = intervals.of_pairs(units, metric, unit)
     passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
-    first, second = (rows[name].map(place).to_numpy() for name in ("system_a", "system_b"))
+    first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])
     tests = list(map(definitions.from_signature, rows["signature"]))
     notes: list[str] = []
     ends, alone = np.full((2, 2, len(rows)), math.nan)
@@ -466,10 +468,9 @@ def _with_intervals(
             places = np.flatnonzero(two_sided & intervals.disagree(low, high, rows["difference"], rows["pvalue"]))
     for row in places.tolist():
         run, a, b = tests[row], first[row], second[row]
-        names = statistics.systems[a], statistics.systems[b]
-        pair = cache(partial(pair_of, *names))
+        pair = cache(partial(outputs.pair, a, b))
         whole = closed(a, b)
-        interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, resampling)
+        interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, outputs.resampling)
         ends[:, row] = interval.low, interval.high
         if items is None and passes[a] and passes[b]:
             alone[:, row] = intervals.right_alone(pair()) or (math.nan, math.nan)
@@ -478,7 +479,7 @@ def _with_intervals(
             whole.doubt,
             studentized.warning(pair(), run) if items is None else "",
         )
-        of = f"{' and '.join(names)}: " if len(rows) > 1 else ""
+        of = f"{statistics.systems[a]} and {statistics.systems[b]}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows["ci_low"], rows["ci_high"] = ends
     rows["only_a"], rows["only_b"] = alone
@@ -487,14 +488,13 @@ def _with_intervals(
     return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
 
 
-def _one_sided(
-    rows: pd.DataFrame, pair_of: Callable[[str, str], Pair], alternative: str, resampling: Resampling
-) -> pd.DataFrame:
+def _one_sided(rows: pd.DataFrame, outputs: _Outputs, alternative: str) -> pd.DataFrame:
     """The rows with the p-values of a direction that was fixed in advance, from A to B."""
     results = []
-    for a, b, signature in rows[["system_a", "system_b", "signature"]].itertuples(index=False):
+    first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])
+    for a, b, signature in zip(first, second, rows["signature"], strict=True):
         two_sided = definitions.from_signature(signature)
         test = definitions.find(two_sided.name, two_sided.method or None, alternative)
-        results.append(kernels.run(pair_of(a, b), test, resampling))
+        results.append(kernels.run(outputs.pair(a, b), test, outputs.resampling))
     columns = ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
     return rows.assign(**{name: [getattr(result, name, result.pvalue) for result in results] for name in columns})
