@@ -29,8 +29,8 @@ from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, so
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
 
-OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
-"""Columns of registered metrics that belong to the test set and must be equal for all systems."""
+OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length", "recall_denominator")
+"""Columns of metrics that belong to the test set and must be equal for all systems."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -477,7 +477,7 @@ def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
     metric = system_counts.average(
         SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values())
     )
-    counts = system_counts.of_lines(path, rows, [metric], alike=())
+    counts = system_counts.of_lines(path, rows, [metric])
     return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 
 
