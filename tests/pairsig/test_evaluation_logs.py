@@ -1667,7 +1667,7 @@ def test_documents_beside_scores_of_mt_metrics_eval(tmp_path):
     assert (part.segments, set(part.documents)) == (("1", "2"), {""})
     beside = tmp_path / "documents/en-de.docs"
     write(beside, "news d1\nnews\n")
-    refuses(path, "en-de.docs, line 2: found 'news', expected DOMAIN DOCUMENT")
+    refuses(path, "en-de.docs, line 2: found 'news', expected domain<TAB>document")
     for n in (1, 3):
         write(beside, "news d1\n" * n)
         refuses(path, f"en-de.docs: found {n} lines, expected 2, one per segment")
