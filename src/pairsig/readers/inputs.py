@@ -19,6 +19,7 @@ from pairsig.io import tables
 from pairsig.io.choices import choose, once, sort_options, spelled
 from pairsig.io.errors import FLAGS, InputError, Question, listed, named, printable, quoted
 from pairsig.io.files import MAX_LINES, beginning
+from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
@@ -356,6 +357,7 @@ def read_files(
     roles: Roles | None = None,
     references: Sequence[str] = (),
     names: Sequence[str] = (),
+    memory: Memory | None = None,
     **declared: Any,
 ) -> list[Statistics]:
     """Read systems from tables, from files of counts, from logs, or from outputs and a reference.
@@ -368,7 +370,7 @@ def read_files(
     Without a `reader`, `recognition.recognize` names the format, or asks. By default, `metrics` are all that the files
     have, or the default metric of the reader. `options` are those of the reader or of the metrics' extractors; at least
     one of them must have each. There is one domain and document per segment, or none. What else can be `declared` about
-    all files are the other attributes of `_Files`.
+    all files are the other attributes of `_Files`. The `memory` bounds a file of statistics, which may be large.
 
     Returns
     -------
@@ -395,9 +397,10 @@ def read_files(
     roles = roles or Roles()
     if reader is None:
         if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
-            data = statistics.read(files.paths[0])
+            data = statistics.read(files.paths[0], memory=memory)
             chosen = tuple(map(registry.metric, files.metrics)) or (statistics.only_metric(data),)
-            return [replace(data, metrics=chosen, notes=tuple(data.inconsistencies()))]
+            warnings = tuple(f"{files.paths[0]}: warning: {sentence}" for sentence in data.inconsistencies())
+            return [replace(data, metrics=chosen, notes=warnings)]
         reader = "table"
         if references or roles.sep is roles.sheet is None:
             reader = recognition.recognize(files.paths, references, files.metrics)
