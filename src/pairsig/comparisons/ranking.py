@@ -26,7 +26,7 @@ from pairsig.io.errors import InputError, named
 from pairsig.io.memory import Memory
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
-from pairsig.io.tables import as_json, frame
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import steps_by_column
 from pairsig.stats import paired
@@ -605,14 +605,12 @@ def _ranked(systems: Sequence[str], pairs: pd.DataFrame, metric: Metric, alpha: 
 
 
 def render(ranking: Ranking, format: str) -> str:  # noqa: A002
-    """The ranks in a format of `rendering`, or as "json" with all digits.
+    """The ranks in a format of `rendering`.
 
     A line separates clusters; in Markdown, which has no such lines, a column has the number of the cluster. A dagger
     marks a system that is significantly better than the next one. In Markdown and LaTeX the signature follows.
     """
     table = ranking._rows
-    if format == "json":
-        return as_json(table)
     rows = table.assign(
         ranks=[
             f"{low}" if low == high else f"{low}–{high}"
