@@ -50,7 +50,7 @@ def visit(browser, folder):
     assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
 
 
-MOST_COMPLEX = {"index.html", "paper.html", "explorer.html", "datasets/hostile.html"}
+MOST_COMPLEX = {"paper.html", "datasets/hostile.html"}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,7 @@ def test_pages_fit_the_window(visit, name, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_contrasts_with_its_background(visit, scheme):
     page = visit("paper.html", scheme=scheme)
@@ -135,7 +136,8 @@ def place(page, index):
     )
 
 
-@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
 def test_hovering_tells_who_they_are(visit, folder, width):
     page = visit(f"explorer.html#{DATASET}", width)
     page.evaluate("document.querySelector('#chart').scrollIntoView({ block: 'center' })")
@@ -161,6 +163,7 @@ def test_hovering_tells_who_they_are(visit, folder, width):
         assert word in said
 
 
+@pytest.mark.slow
 def test_filters_leave_the_pairs_that_are_asked_for(visit, folder):
     page = visit(f"explorer.html#{DATASET}")
     page.select_option("select[name=gains]", "all")
@@ -202,6 +205,7 @@ def test_names_that_are_code_are_shown_and_run_nothing(visit):
     assert page.query_selector("#tooltip b") is None
 
 
+@pytest.mark.slow
 def test_calibrated_pairs_are_drawn_and_filtered(visit, folder):
     page = visit("cells.html")
     row = next(
@@ -248,7 +252,8 @@ def test_numbers_are_sorted_and_filtered_by_the_keyboard_alone(visit):
     assert page.is_visible("table.reproduction details[open] dl")
 
 
-@pytest.mark.parametrize("width", [390, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 500])
 def test_names_of_own_systems_stay_whole_on_a_phone(browser, tmp_path, width):
     names = ("transformer_big_backtranslation", "Llama-3.1-405B-Instruct-Turbo")
     scores = {name: np.arange(60) % (place + 2) > 0 for place, name in enumerate(names)}
