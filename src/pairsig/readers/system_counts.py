@@ -247,10 +247,7 @@ def align(
         rows = segments_kept.segments
         provenance = (("missing", segments_kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
-            dataset="",
             systems=tuple(names),
-            groups=tuple(names),
-            kinds=("",) * len(names),
             segments=label_array(first.segments, f"{first.source}: segment")[rows],
             documents=label_array(labels["documents"], f"{first.source}: document")[rows],
             domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
