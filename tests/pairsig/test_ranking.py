@@ -69,7 +69,6 @@ def every_swap(monkeypatch):
         out[:] = (np.arange(first + 1, first + n_rows + 1)[:, None] >> np.arange(n_units)) & 1
 
     monkeypatch.setitem(engine._DRAWS, "swap", swaps)
-    monkeypatch.setattr(random_streams, "pays", lambda _: False)  # compiled draws cannot be replaced
 
 
 def small_sets():
