@@ -76,7 +76,7 @@ class TestRoundTrip:
         assert_same(Statistics.from_table(data.to_table(), dataset="x"), data)
 
     @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
-    @examples(10)
+    @examples(6)
     @given(given_statistics=all_statistics())
     def test_file(self, tmp_path, suffix, given_statistics):
         path = tmp_path / f"some.statistics.{suffix}"
