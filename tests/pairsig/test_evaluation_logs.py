@@ -313,18 +313,6 @@ def test_tasks_are_rows(tmp_path, answer):
     )
 
 
-def test_tasks_with_several_runs_are_rows(tmp_path, answer):
-    for model, wins in (("a", "CCCC"), ("b", "CICI")):
-        for task, n in (("t", 1), ("u", 2)):
-            samples = [sample(f"q{i}", wins[i - n], epoch) for i in range(4) for epoch in range(1, n + 1)]
-            write(tmp_path / f"{model}-{task}.json", of_inspect(model, samples, task=task))
-    rows, _ = answer(tmp_path, "--n-resamples", 99)
-    assert [(row["metric"], row["n_runs_a"], row["design"]) for row in rows] == [
-        ("t/match", 1, "nested"),
-        ("u/match", 2, "nested"),
-    ]
-
-
 def test_runs_of_one_log_say_what_runs_are(tmp_path):
     """Also where the other log has one run, and comes first."""
     a = write(tmp_path / "a.json", of_inspect("a", [sample("q", "C"), sample("p", "I")]))
@@ -357,14 +345,6 @@ def test_labels_of_items(tmp_path, what):
     assert getattr(data, f"{what}s").tolist() == ["d0", "d1", "d9"]
     words = f"c.json: item q1 belongs to {what} '', but to 'd1' in {paths['a']}: are these the same test set?"
     refused([paths["a"], paths["c"]], words, options={what: "of"})
-
-
-def test_items_are_paired_by_their_ids(tmp_path):
-    a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": "I"})
-    b = inspect_log(tmp_path, "b", {"q2": "C", "q0": "I", "q1": "C"})
-    (data,) = inputs.read_files([a, b], None)
-    assert data.segments.tolist() == ["q0", "q1", "q2"]
-    assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
 
 def test_missing_by_hand(tmp_path):
