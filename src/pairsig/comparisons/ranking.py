@@ -484,9 +484,19 @@ def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_alon
                 largest[row] = reverse if reverse > largest_reverse else largest_reverse
             if n_open == 0:
                 break
-        # Backwards: the largest |T'| of the pair and of those behind it.
+        # Backwards: the largest |T'| of the pair and of those behind it. From `all_reached` on, all are extreme.
         largest[:] = 0.0
-        for pair in range(n_pairs - 1, -1, -1):
+        all_reached = n_before[:rows].max()
+        for pair in range(n_pairs - 1, all_reached - 1, -1):
+            a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
+            border, alone = borders[pair], 0
+            for row in range(rows):
+                size = abs((lead - (a[row] - b[row])) * scale)
+                largest[row] = size if size > largest[row] else largest[row]
+                alone += size >= border
+            n_extreme[pair] += rows
+            n_alone[pair] += alone
+        for pair in range(all_reached - 1, -1, -1):
             a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
             border = borders[pair]
             extreme = alone = 0
