@@ -416,6 +416,12 @@ class Statistics:
             counts = np.concatenate([counts, np.ones_like(counts[:, :, :1])], axis=2)
         return counts
 
+    def of_units(self, metric: Metric, unit: str) -> NDArray[Any]:
+        """The counts of `of`, summed by document if these are the unit."""
+        choose(unit, ("segment", "document"), "unit")
+        counts = self.of(metric)
+        return by_document(self.documents, counts) if unit == "document" else counts
+
     def copied_by(self, metric: Metric) -> int:
         """Bytes that `of` needs: none if the columns of the metric are adjacent."""
         if isinstance(self._positions(metric), slice) and not metric.averaged:
@@ -993,15 +999,9 @@ def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
 
 
 def _whole_numbers(ids: NDArray[np.str_]) -> NDArray[np.int64] | None:
-    """Ids that consist of up to 18 digits, as numbers; None if others are among them. Quick for millions of ids."""
-    width = ids.dtype.itemsize // 4
-    if not 0 < width <= 18 or not len(ids):
-        return None
-    characters = np.ascontiguousarray(ids).view(np.uint32).reshape(-1, width)
-    is_digit = (characters >= ord("0")) & (characters <= ord("9"))
-    if not (is_digit[:, 0].all() and (is_digit | (characters == 0)).all()):
-        return None
-    return ids.astype(np.int64)
+    """Ids that consist of up to 18 digits, as numbers; None if others are among them."""
+    is_short = ids.dtype.itemsize <= 4 * 18
+    return ids.astype(np.int64) if is_short and np.char.isdecimal(ids).all() else None
 
 
 def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
