@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import json
 import os
 import re
 import shutil
@@ -68,6 +69,18 @@ def file(tmp_path):
         return str(tmp_path / name)
 
     return write
+
+
+@pytest.fixture
+def rows(capsys):
+    """Run `pairsig compare`; returns the rows of its JSON."""
+    from pairsig import cli
+
+    def run(*words: object) -> list[dict[str, object]]:
+        assert cli.main(["compare", *map(str, words), "--format", "json"]) == 0
+        return json.loads(capsys.readouterr().out)["rows"]
+
+    return run
 
 
 @pytest.fixture(scope="session")
