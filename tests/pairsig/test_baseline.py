@@ -19,6 +19,7 @@ from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline
 from pairsig.core import definitions, engine
+from pairsig.io.tables import as_json
 from pairsig.metrics import registry
 from pairsig.readers import inputs
 from pairsig.stats import kernels
@@ -123,11 +124,11 @@ def test_the_decision_is_in_the_table(ahead, p, word, form):
 def test_the_decision_is_in_the_json():
     options = {"alternatives": ["observed"], "stop_at": (0.05, 0.99), "n_resamples": 400}
     table = compared(winning(5), "accuracy", THREE, **options)
-    exact, randomization, bootstrap = json.loads(baseline.render(table, "json"))["rows"]
+    exact, randomization, bootstrap = json.loads(as_json(table))["rows"]
     assert (exact["significant"], randomization["significant"], bootstrap["significant"]) == (True, None, True)
     assert {(row["alpha"], row["confidence_level"]) for row in (exact, randomization, bootstrap)} == {(0.05, 0.99)}
     plain = compared(winning(5), "accuracy", n_resamples=400)
-    for row in json.loads(baseline.render(plain, "json"))["rows"]:
+    for row in json.loads(as_json(plain))["rows"]:
         assert (row["alpha"], row["confidence_level"], row["significant"]) == (None, None, None)
     assert "p < 0.05" not in baseline.render(plain, "table").splitlines()[0]
 
@@ -215,7 +216,7 @@ def test_no_interval_is_none():
     assert not np.isnan(table["ci_low"]).any()  # passed or failed: there always is one
     data = simulate.statistics("f1", n_systems=2, n_segments=1, seed=2)
     table = compared(data, "f1", ["exact"])
-    (row,) = json.loads(baseline.render(table, "json"))["rows"]
+    (row,) = json.loads(as_json(table))["rows"]
     assert (row["ci_low"], row["ci_high"]) == (None, None)
     assert "nan" not in baseline.render(table, "table")
 
@@ -240,7 +241,7 @@ def test_json_prints_the_digits_that_are_certain(monkeypatch, p, error, printed,
         changed = replace(alone, pvalue=value, log10_pvalue=math.log10(value), error_bound=error)
         monkeypatch.setitem(kernels.KERNELS, "exact", lambda *_, result=changed: result)
         table = compared(data, "accuracy", ["exact"])
-        printouts.add(baseline.render(table, "json"))
+        printouts.add(as_json(table))
     (text,) = printouts
     (row,) = json.loads(text)["rows"]
     assert (row["pvalue"], row["error_bound"]) == (printed, bound)

@@ -87,6 +87,15 @@ def test_randomization_agrees_with_all_swaps(metric):
     assert abs(row["pvalue"] - p) < 2 * error + 1e-4
 
 
+@pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("10%", "20%"), ("1.0", "2")])
+def test_labels_may_look_like_numbers(yes, no, tmp_path):
+    labels = {"gold": [yes, no, yes, no], "a": [yes, yes, yes, no], "b": [no, no, yes, no]}
+    path = tmp_path / "labels.csv"
+    pd.DataFrame({"id": range(4)} | labels).to_csv(path, index=False)
+    data = pairsig.read(path, gold="gold", systems=["a", "b"], metric="macro_f1")
+    assert scored(data) == pytest.approx([100 * by_definition(labels["gold"], labels[x])["macro_f1"] for x in "ab"])
+
+
 def test_micro_f1_is_tested_exactly_as_accuracy():
     gold, a, b = "aabbcacbabca" * 2, "aabbcacbabcc" * 2, "abbccaabacbc" * 2
     by_metric = [pairsig.compare(read(gold, metric, a=a, b=b)) for metric in ("micro_f1", "accuracy")]

@@ -210,7 +210,7 @@ def test_the_reported_number_of_segments_decides_with_the_planned_power():
     }
     above, below = powers.values()
     assert below < 0.8 <= above + 0.01
-    assert "probably decide" in gate.Gate(baseline="a", candidate="b", alpha=0.05, checks=(check,)).line()
+    assert "probably decide" in str(gate.Gate(baseline="a", candidate="b", alpha=0.05, checks=(check,)))
 
 
 HIGHER = ["--higher-is-better"]

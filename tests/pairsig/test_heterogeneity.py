@@ -1,5 +1,6 @@
 """What gains on several test sets say of the next: printed values of another program, closed forms, brute force."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -325,6 +326,9 @@ def test_the_command(compared, tmp_path, capsys):
     assert len(tables.read(output)) == 10
     assert cli.main(["transfer", paths[0], "--heterogeneity", "0.5", "--output", str(output)]) == 0
     assert tables.read(output)["heterogeneity_specified"].all()
+    capsys.readouterr()
+    assert cli.main(["transfer", *paths, "--format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 10
     assert cli.main(["transfer", paths[0], "--output", str(output)]) == 2
     assert "expected at least 2" in capsys.readouterr().err
 

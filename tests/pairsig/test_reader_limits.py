@@ -245,10 +245,9 @@ def test_contents_that_a_log_does_not_have_are_those_of_others() -> None:
         align(first, second, part([0, 0], source="c", contents=("z", "y")))
 
 
-@pytest.mark.parametrize("unscored", [{"score": np.zeros(2, dtype=bool)}, {}])
 @pytest.mark.parametrize("field", ["documents", "domains"])
-def test_items_belong_to_one_document_and_domain(field: str, unscored: Any) -> None:
-    parts = [part([1, 0], source="a", unscored=unscored), part([0, 0], source="b", unscored=unscored)]
+def test_items_belong_to_one_document_and_domain(field: str) -> None:
+    parts = [part([1, 0], source="a"), part([0, 0], source="b")]
     parts = [replace(part, **{field: labels}) for part, labels in zip(parts, [("x", "y"), ("x", "z")], strict=True)]
     with pytest.raises(InputError, match=rf"b, line 2: .*belongs to {field[:-1]} 'z'.*'y'"):
         align(*parts)

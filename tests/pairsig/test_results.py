@@ -105,7 +105,7 @@ def test_one_sided_comparisons_of_two_systems():
     assert pairsig.compare(TWO, alternative="less").pvalue == pytest.approx(binom.sf(6, 7, 0.5))
     greater = pairsig.compare(TWO, alternative="greater")
     assert greater.pvalue == 1
-    assert str(greater).startswith("the score of old is not significantly greater than that of new")
+    assert str(greater).startswith("The score of old is not significantly greater than that of new")
     drawn = pairsig.compare(TWO, "bootstrap", alternative="less", n_resamples=999, rng=3)
     assert drawn.pvalue == pairsig.bootstrap_test(OLD, NEW, alternative="less", n_resamples=999, rng=3).pvalue
 

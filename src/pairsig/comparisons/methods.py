@@ -31,7 +31,7 @@ from pairsig.io.columns import DIFFERENCE, METHODS
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
-from pairsig.io.tables import as_json, frame
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.stats.intervals import degrees_of_freedom, passed_or_failed
 from pairsig.stats.multiple_testing import holm
@@ -276,19 +276,21 @@ def cheapest(test_set: float, sampling: float, item_cost: float) -> float:
     )
 
 
-def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> str:  # noqa: A002
-    """The table of `compare_methods` as "table" (for a terminal), "markdown", "latex", or "json" (with all digits).
-
-    Lines below the table explain the p-values, the components of the variance, and the effect of more segments or runs.
-    In LaTeX they are comments. With `item_cost` they also say how many answers per item are the `cheapest`.
-    """
+def check_item_cost(table: pd.DataFrame, item_cost: float | None) -> None:
+    """Refuse an impossible cost of an item, or one for crossed runs."""
     if item_cost is not None:
         if not (math.isfinite(item_cost) and item_cost >= 0):
             raise InputError(f"found the item cost {item_cost:g}, expected a number of answers, 0 or more")
         if (table["design"] != "nested").any():
             raise InputError("found an item cost for crossed runs, expected nested ones (--design nested)")
-    if format == "json":
-        return as_json(table)
+
+
+def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> str:  # noqa: A002
+    """The table of `compare_methods` as "table" (for a terminal), "markdown" or "latex".
+
+    Lines below the table explain the p-values, the components of the variance, and the effect of more segments or runs.
+    In LaTeX they are comments. With `item_cost` they also say how many answers per item are the `cheapest`.
+    """
     rows = signed(table).assign(
         runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)]
     )

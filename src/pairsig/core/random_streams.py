@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,14 @@ from numpy.typing import NDArray
 from pairsig.core.compiled import compiled, inlined
 from pairsig.io.packages import installed
 
+EVEN: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+"""No thresholds for `tilted_swaps`: a unit is swapped with probability 1/2."""
+
 _FEW_UNITS = 512
 """Up to so many units, numpy draws the swaps of 100,000 resamples in a twentieth of a second."""
 
 
+@lru_cache(maxsize=64)
 def key(seed: int) -> tuple[np.uint64, np.uint64]:
     """The two words of SFC64's initial state that depend on the seed."""
     first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
@@ -90,6 +95,17 @@ def _tilted_swaps(k0, k1, first, thresholds, swapped):  # type: ignore[no-untype
                 swapped[row, unit + 1] = (word >> uint64(32)) < thresholds[unit + 1]
 
 
+@compiled
+def fill_draws(k0, k1, first, resample, thresholds, draws):  # type: ignore[no-untyped-def]
+    """Draw resamples of the bootstrap, or swaps, with other probabilities than 1/2 if there are `thresholds`."""
+    if resample:
+        _bootstrap(k0, k1, first, draws.shape[1], draws)
+    elif len(thresholds):
+        _tilted_swaps(k0, k1, first, thresholds, draws)
+    else:
+        _swaps(k0, k1, first, draws)
+
+
 def bootstrap_counts(
     seed: int, first: int, n_rows: int, n_units: int, *, n_draws: int | None = None, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
@@ -118,7 +134,7 @@ def bootstrap_counts(
 def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """1 if the two systems are swapped on a unit, else 0, with probability 1/2 each; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if _pays(n_units):
+    if pays(n_units):
         _swaps(*key(seed), first, swapped)
         return swapped
     words = _many_words(seed, first, n_rows, -(-n_units // 64))
@@ -131,15 +147,15 @@ def tilted_swaps(
 ) -> NDArray[Any]:
     """Swaps of which that of unit i has the probability thresholdsᵢ / 2³²; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if _pays(n_units):
+    if pays(n_units):
         _tilted_swaps(*key(seed), first, thresholds, swapped)
         return swapped
     swapped[:] = _many_words(seed, first, n_rows, -(-n_units // 2)).view("<u4")[:, :n_units] < thresholds
     return swapped
 
 
-def _pays(n_units: int) -> bool:
-    """Whether to draw swaps with numba, which takes half a second to import."""
+def pays(n_units: int) -> bool:
+    """Whether numba, which takes half a second to import, is faster than numpy for so many units."""
     return (n_units > _FEW_UNITS or "numba" in sys.modules) and installed("numba")
 
 

@@ -29,8 +29,8 @@ from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, so
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
 
-OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
-"""Columns of registered metrics that belong to the test set and must be equal for all systems."""
+OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length", "recall_denominator")
+"""Columns of metrics that belong to the test set and must be equal for all systems."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -460,14 +460,8 @@ class Statistics:
 
     def unused_documents(self) -> str:
         """A note for tests of segments if their documents are known and hold several; else nothing."""
-        n_documents, n_segments = len(np.unique(self.documents)), len(self.segments)
-        if "" in self.documents or not 1 < n_documents < n_segments:
-            return ""
-        of = f" of {self.dataset}" if self.dataset else ""
-        return (
-            f"the {n_segments:,} segments{of} come from {n_documents:,} documents, which were not used; add "
-            "--unit document if segments of a document are not independent"
-        )
+        unused = unused_documents(self.documents, self.dataset)
+        return f"{unused}; add --unit document if segments of a document are not independent" if unused else ""
 
     def inconsistencies(self) -> list[str]:
         """Warnings about counts that belong to the test set, but differ between systems."""
@@ -489,6 +483,15 @@ class Statistics:
 
 _LABELS_OF_SYSTEMS = ("systems", "groups", "kinds", "runs")
 """Attributes of `Statistics` with one string per system."""
+
+
+def unused_documents(documents: NDArray[np.str_], dataset: str = "") -> str:
+    """A clause on documents that hold several segments and were not used; "" if there are none."""
+    n_documents = 0 if "" in documents else len(np.unique(documents))
+    if not 1 < n_documents < len(documents):
+        return ""
+    segments = f"the {len(documents):,} segments{f' of {dataset}' if dataset else ''}"
+    return f"{segments} come from {n_documents:,} documents, which were not used"
 
 
 def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[Any]:

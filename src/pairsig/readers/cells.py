@@ -171,6 +171,12 @@ class Column:
         return np.array([*again, -1])[codes], list(known)
 
     @cached_property
+    def texts(self) -> NDArray[np.object_]:
+        """The label of each cell, "" where it is missing."""
+        codes, labels = self.labels
+        return np.array([*labels, ""], dtype=object)[codes]
+
+    @cached_property
     def numbers(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """The number in each cell, NaN where there is none, and where a cell has something else than a number."""
         kind = self.cells.dtype

@@ -41,7 +41,7 @@ def read(path: AnyPath) -> SystemCounts:
                 )
         rows.append(values)
     names = ("f1", "precision", "recall") if len(rows[0]) == 3 else ("mean",)
-    return of_lines(path, rows, [_METRICS[name] for name in names], alike=("gold",))
+    return of_lines(path, rows, [_METRICS[name] for name in names])
 
 
 READER = Reader(
