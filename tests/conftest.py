@@ -11,6 +11,7 @@ import shutil
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -72,15 +73,37 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def rows(capsys):
-    """Run `pairsig compare`; returns the rows of its JSON."""
+def answer(capsys):
+    """The rows that `pairsig compare` prints as JSON, and what it says beside them."""
     from pairsig import cli
 
-    def run(*words: object) -> list[dict[str, object]]:
-        assert cli.main(["compare", *map(str, words), "--format", "json"]) == 0
-        return json.loads(capsys.readouterr().out)["rows"]
+    def answered(*words: object) -> tuple[list[dict[str, Any]], str]:
+        status = cli.main(["compare", *map(str, words), "--format", "json"])
+        printed = capsys.readouterr()
+        assert status == 0, printed.err
+        return json.loads(printed.out)["rows"], printed.err
 
-    return run
+    return answered
+
+
+@pytest.fixture
+def rows(answer):
+    """The rows that `pairsig compare` prints as JSON."""
+    return lambda *words: answer(*words)[0]
+
+
+@pytest.fixture
+def refusal(capsys):
+    """What a command of `pairsig` says that must fail: with status 2, and nothing on standard output."""
+    from pairsig import cli
+
+    def refused(*words: object) -> str:
+        status = cli.main(list(map(str, words)))
+        printed = capsys.readouterr()
+        assert (status, printed.out) == (2, "")
+        return printed.err
+
+    return refused
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pairsig
 import simulate
 from pairsig import InputError, Statistics, rank
 from pairsig.comparisons import all_pairs, ranking
-from pairsig.core import engine, random_streams, statistics
+from pairsig.core import engine, statistics
 from pairsig.metrics import registry
 
 
@@ -69,7 +69,6 @@ def every_swap(monkeypatch):
         out[:] = (np.arange(first + 1, first + n_rows + 1)[:, None] >> np.arange(n_units)) & 1
 
     monkeypatch.setitem(engine._DRAWS, "swap", swaps)
-    monkeypatch.setattr(random_streams, "pays", lambda _: False)  # compiled draws cannot be replaced
 
 
 def small_sets():

@@ -173,14 +173,6 @@ def test_scores_of_nothing_are_finite_and_any_shape_comes_in_front(name):
     assert np.isfinite(metric.score(np.eye(metric.width))).all()
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_metric_says_what_it_is(name):
-    metric = METRICS[name]
-    assert metric.formula
-    assert (metric.reader is None) == (metric.extractor is None)
-    assert {column for pair in metric.at_most for column in pair} <= set(metric.columns)
-
-
 @pytest.mark.parametrize("name", EXTRACTED)
 def test_the_reference_itself_has_the_best_score(name, tmp_path):
     """The counts keep their bounds, and the order of segments does not matter."""
