@@ -163,15 +163,6 @@ def test_reductions_are_inspects(answer):
     refuses(STRONG, "found no reducer 'max', expected one of mean", reducer="max")
 
 
-def test_both_formats_of_inspect_are_one_log():
-    one, other = (read_all("inspect", INSPECT / f"weak.{name}") for name in ("eval", "json.gz"))
-    for mine, theirs in zip(one, other, strict=True):
-        assert mine.segments == theirs.segments
-        assert mine.contents == theirs.contents
-        for column in mine.counts:
-            np.testing.assert_array_equal(mine.counts[column], theirs.counts[column])
-
-
 def test_a_folder_of_logs_has_a_system_a_model(tmp_path, answer):
     for path in (STRONG, WEAK):
         shutil.copy(path, tmp_path)
