@@ -30,7 +30,7 @@ from pairsig.core import random_streams
 from pairsig.core.compiled import compiled, summed
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
-from pairsig.core.random_streams import fill_draws
+from pairsig.core.random_streams import fill_counts
 from pairsig.core.threads import on_threads
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, LongRun
@@ -590,7 +590,7 @@ def for_each_batch(
     resamples: range,
     progress: Progress | None = None,
     *,
-    thresholds: NDArray[np.uint64] = random_streams.EVEN,
+    thresholds: NDArray[np.uint64] | None = None,
     distinct: bool = False,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one.
@@ -771,7 +771,7 @@ class Product:
         return (columns, each) if n_in_memory == n_columns else (0, columns + each)
 
     def buffers(
-        self, n_rows: int, n_in_memory: int, draw: str, thresholds: NDArray[np.uint64] = random_streams.EVEN
+        self, n_rows: int, n_in_memory: int, draw: str, thresholds: NDArray[np.uint64] | None = None
     ) -> Callable[[int, int, int], NDArray[Any]]:
         """A function (seed, first, rows) that returns the totals of up to so many resamples, for one worker.
 
@@ -783,23 +783,26 @@ class Product:
         n_columns = len(self._first)
         n_all = n_columns + len(self._bases)
         block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
+        fill = partial(random_streams.tilted_swaps, thresholds) if thresholds is not None else _DRAWS[draw]
         # With few columns the product would wait for memory, so draws are multiplied while they are in the cache.
         if n_in_memory == n_columns <= _FEW_COLUMNS and random_streams.pays(self.n_units):
-            at_once = _FOUR * max(2, _CACHE_ELEMENTS // self.n_units // _FOUR)
-            n_padded = -(-n_rows // _FOUR) * _FOUR
-            few_draws = np.zeros((min(at_once, n_padded), self.n_units), dtype=self.dtype)
-            few_products = np.empty((n_all, n_padded), dtype=self.dtype)
-            added = self._units, self._bases, self._added
+            at_once = _FOUR * min(max(2, _CACHE_ELEMENTS // self.n_units // _FOUR), -(-n_rows // _FOUR))
+            some_draws = np.empty((at_once, self.n_units), dtype=self.dtype)
+            some_products = np.empty((n_all, -(-n_rows // at_once) * at_once), dtype=self.dtype)
+            arrays = some_draws, block, self._units, self._bases, self._added, some_products
 
             def multiplied(seed: int, first: int, rows: int) -> NDArray[Any]:
-                drawn = *random_streams.key(seed), first, rows, draw == "resample", thresholds
-                _multiply_few(*drawn, few_draws, block, *added, few_products)
-                return np.ascontiguousarray(few_products[:, :rows])
+                if fill is random_streams.bootstrap_counts:  # in one step, for which threads do not wait for each other
+                    _resample(*random_streams.key(seed), first, rows, *arrays)
+                else:
+                    for start in range(0, rows, at_once):
+                        fill(seed, first + start, at_once, self.n_units, out=some_draws)
+                        _multiply(*arrays, start)
+                return np.ascontiguousarray(some_products[:, :rows])
 
             return multiplied
         counts = np.empty((n_rows, self.n_units), dtype=self.dtype)
         products = np.empty((n_all, n_rows), dtype=self.dtype)
-        fill = partial(random_streams.tilted_swaps, thresholds) if len(thresholds) else _DRAWS[draw]
 
         def drawn(seed: int, first: int, rows: int) -> NDArray[Any]:
             draws = counts[:rows]
@@ -823,21 +826,19 @@ class Product:
 
 
 @compiled
-def _multiply_few(  # type: ignore[no-untyped-def]
-    k0, k1, first, n_rows, resample, thresholds, draws, columns, units, bases, added, totals
-):
-    """Draw so many resamples, and fill in their totals (columns × resamples), some at a time."""
+def _resample(k0, k1, first, n_rows, draws, columns, units, bases, added, totals):  # type: ignore[no-untyped-def]
+    """Draw at least so many resamples, some at a time, and fill in their totals."""
     for start in range(0, n_rows, len(draws)):
-        rows = min(len(draws), n_rows - start)
-        fill_draws(k0, k1, first + start, resample, thresholds, draws[:rows])
-        _multiply(draws[: -(-rows // _FOUR) * _FOUR], columns, totals[:, start:])
-        if len(bases):
-            _derive(draws[:rows], units, bases, added, totals[:, start:])
+        fill_counts(k0, k1, first + start, draws.shape[1], draws)
+        _multiply(draws, columns, units, bases, added, totals, start)
 
 
 @summed
-def _multiply(draws, columns, totals):  # type: ignore[no-untyped-def]
-    """The totals of columns; four resamples at a time share what is read of a column."""
+def _multiply(draws, columns, units, bases, added, totals, start):  # type: ignore[no-untyped-def]
+    """The totals (columns × resamples), from `start` on, of few columns and of those derived from them, see `Product`.
+
+    Four resamples at a time share what is read of a column.
+    """
     n_columns, n_units = columns.shape
     for row in range(0, len(draws), _FOUR):
         draws1, draws2, draws3, draws4 = draws[row], draws[row + 1], draws[row + 2], draws[row + 3]
@@ -850,24 +851,16 @@ def _multiply(draws, columns, totals):  # type: ignore[no-untyped-def]
                 total2 += draws2[unit] * value
                 total3 += draws3[unit] * value
                 total4 += draws4[unit] * value
-            totals[column, row], totals[column, row + 1] = total1, total2
-            totals[column, row + 2], totals[column, row + 3] = total3, total4
-
-
-@summed
-def _derive(draws, units, bases, added, totals):  # type: ignore[no-untyped-def]
-    """The totals of derived columns, see `Product`."""
-    n_columns = len(totals) - len(bases)
-    some = np.empty(len(units) + 1, dtype=draws.dtype)
+            place = start + row
+            totals[column, place], totals[column, place + 1] = total1, total2
+            totals[column, place + 2], totals[column, place + 3] = total3, total4
     for row in range(len(draws)):
-        for number in range(len(units)):
-            some[number] = draws[row, units[number]]
-        some[-1] = totals[n_columns - 1, row]
         for column in range(len(bases)):
-            total = totals[bases[column], row]
-            for number in range(len(some)):
-                total += some[number] * added[column, number]
-            totals[n_columns + column, row] = total
+            place = start + row
+            total = totals[bases[column], place] + added[column, len(units)] * totals[n_columns - 1, place]
+            for number in range(len(units)):
+                total += added[column, number] * draws[row, units[number]]
+            totals[n_columns + column, place] = total
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 from pairsig.core.compiled import compiled, inlined
 from pairsig.io.packages import installed
 
-EVEN: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-"""No thresholds for `tilted_swaps`: a unit is swapped with probability 1/2."""
-
 _FEW_UNITS = 512
 """Up to so many units, numpy draws the swaps of 100,000 resamples in a twentieth of a second."""
 
@@ -50,7 +47,8 @@ def _start(k0, k1, resample):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _bootstrap(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
+def fill_counts(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
+    """Count how often each unit is drawn, in as many resamples as `counts` has rows, from `first` on."""
     n_rows, n_units = counts.shape
     n = uint64(n_units)
     # Lemire (2019): (32 random bits × n) >> 32 is uniform if products with a low part below 2³² mod n are redrawn.
@@ -95,17 +93,6 @@ def _tilted_swaps(k0, k1, first, thresholds, swapped):  # type: ignore[no-untype
                 swapped[row, unit + 1] = (word >> uint64(32)) < thresholds[unit + 1]
 
 
-@compiled
-def fill_draws(k0, k1, first, resample, thresholds, draws):  # type: ignore[no-untyped-def]
-    """Draw resamples of the bootstrap, or swaps, with other probabilities than 1/2 if there are `thresholds`."""
-    if resample:
-        _bootstrap(k0, k1, first, draws.shape[1], draws)
-    elif len(thresholds):
-        _tilted_swaps(k0, k1, first, thresholds, draws)
-    else:
-        _swaps(k0, k1, first, draws)
-
-
 def bootstrap_counts(
     seed: int, first: int, n_rows: int, n_units: int, *, n_draws: int | None = None, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
@@ -117,13 +104,13 @@ def bootstrap_counts(
     counts = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
     n_draws = n_units if n_draws is None else n_draws
     if installed("numba"):
-        _bootstrap(*key(seed), first, n_draws, counts)
+        fill_counts(*key(seed), first, n_draws, counts)
         return counts
     for row, words in zip(counts, _words(seed, first, n_rows), strict=True):
         left = n_draws
         row[:] = 0
         while left:
-            # 32 random bits × n, whose upper half is the unit (Lemire 2019, see `_bootstrap`)
+            # 32 random bits × n, whose upper half is the unit (Lemire 2019, see `fill_counts`)
             product = words(-(-left // 2)).view("<u4").astype(np.uint64) * np.uint64(n_units)
             drawn = (product >> np.uint64(32))[(product & np.uint64(2**32 - 1)) >= 2**32 % n_units][:left]
             row += np.bincount(drawn.astype(np.intp), minlength=n_units)
