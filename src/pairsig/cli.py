@@ -684,6 +684,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
     elif files:
         data = _read_one(arguments)
+        arguments.score = None  # it named the column of the pilot's scores
         for system in arguments.between:
             choose(system, data.systems, f"system of {listed(files)}:")
     planned = plans.plan(

@@ -166,7 +166,7 @@ def test_a_pair_without_a_p_value_is_refused(systems):
             "unknown test 'permutation', expected one of exact, randomization, bootstrap, exact",
         ),
         ({"n_resamples": 3, "part": (1, 4)}, "3 resamples cannot be split into 4 parts"),
-        ({"unit": "word"}, "the unit is 'word', expected segment or document"),
+        ({"unit": "word"}, "unknown unit 'word', expected one of segment, document"),
         ({"n_resamples": 10.5}, "number of resamples is 10.5, expected a whole number"),
     ],
 )

@@ -346,7 +346,7 @@ class TestInput:
             (EQUAL, {"training_sd": -1}, "training -1, expected a number, 0 or more"),
             (EQUAL, {"training_sd": np.nan}, "training nan, expected a number"),
             (EQUAL, {"training_sd": 1, "design": "nested"}, "of training for nested runs"),
-            (EQUAL, {"design": "x"}, "expected crossed or nested"),
+            (EQUAL, {"design": "x"}, "expected one of crossed, nested"),
             (EQUAL, {"unit": "document"}, "found no documents for the unit document"),
             (EQUAL, {"baseline": "c"}, "unknown baseline 'c', expected one of a, b"),
             ({"a": np.ones((2, 4)), "b": np.full((2, 4), np.nan)}, {}, "system b-1, segment 1"),

@@ -22,12 +22,11 @@ from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
+from pairsig.metrics.counts import average
 from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
+from pairsig.readers.cells import SCORE
 from pairsig.readers.system_counts import Missing, SystemCounts
 from pairsig.readers.table import Roles
-
-SCORE = "score"
-"""Name of the metric where scores come without a name."""
 
 _ACCEPTED = (
     "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays, logs of "
@@ -252,7 +251,7 @@ def _of_arrays(
     if not isinstance(name, str):
         raise InputError(f"found the scores {listed(name)} for arrays, expected one name")
     if metric is None:
-        chosen = system_counts.average(name, higher_is_better=not roles.lower_is_better)
+        chosen = average(name, higher_is_better=not roles.lower_is_better)
     else:
         chosen = registry.metric(metric)  # type: ignore[arg-type]
         if roles.lower_is_better:
@@ -477,9 +476,7 @@ def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
         return ()
     if {len(values) for values in rows} != {1}:
         return ()
-    metric = system_counts.average(
-        SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values())
-    )
+    metric = average(SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values()))
     counts = system_counts.of_lines(path, rows, [metric])
     return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 

@@ -24,6 +24,7 @@ from pairsig.io.errors import InputError, Question, columns_in, joined, listed, 
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.metrics.classification import label_counts, of_classes
+from pairsig.metrics.counts import average
 from pairsig.readers import answers
 from pairsig.readers.answers import FEW, Answer
 from pairsig.readers.cells import (
@@ -41,7 +42,7 @@ from pairsig.readers.cells import (
     renamed,
     unknown,
 )
-from pairsig.readers.system_counts import SystemCounts, average
+from pairsig.readers.system_counts import SystemCounts
 
 Names: TypeAlias = str | Sequence[str] | None
 """Names of columns: one, several, or a text in which commas separate them."""
