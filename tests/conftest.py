@@ -87,6 +87,12 @@ def answer(capsys):
 
 
 @pytest.fixture
+def rows(answer):
+    """The rows that `pairsig compare` prints as JSON."""
+    return lambda *words: answer(*words)[0]
+
+
+@pytest.fixture
 def refusal(capsys):
     """What a command of `pairsig` says that must fail: with status 2, and nothing on standard output."""
     from pairsig import cli

