@@ -302,6 +302,7 @@ def test_coverage_of_medians_between_two_kinds_of_pairs():
     assert coverage(unequal_variances, 30, 60)["critical_difference"] >= least(60)
 
 
+@pytest.mark.slow
 def test_draws_of_systems_do_not_hold_the_percentile_of_few():
     assert by_draws_of_systems(own_errors, 24, 100) < 0.8
 

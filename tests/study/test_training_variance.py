@@ -147,6 +147,7 @@ class TestBetterMethod:
             rows.loc["method-level test", "expected"], abs=0.1
         )
 
+    @pytest.mark.slow
     def test_where_training_does_not_matter_it_names_both(self):
         rows = self.rows(5, training=0)
         assert rows.loc["method", "replicated"] == pytest.approx(rows.loc["method", "expected"], abs=0.05)

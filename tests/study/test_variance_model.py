@@ -91,6 +91,7 @@ def test_left_out_by_loops():
     assert used["error"] == rows.loc["all", "error"]
 
 
+@pytest.mark.slow
 def test_coverage_of_pairs_of_other_test_sets():
     """Over 12 simulated studies 95 % of the pairs of a new test set, with φ, τ and ω estimated from 12 and 6."""
     covered = []
