@@ -251,8 +251,6 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
                 p.add_argument(option, type=Path, required=not source.optional, help=f"table {source.name}", **several)
             case Setting():
                 p.add_argument(option, type=source.type, help=source.about, nargs="+" if source.several else None)
-            case _:
-                p.add_argument(option, nargs="*", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
     for output in record.tables[1:]:
         p.add_argument(f"--{output.name.replace('_', '-')}", type=console.table, help=f"table to write: {output.rows}")
     p.add_argument("--output", type=console.table, required=True, help=f"table to write: {record.tables[0].rows}")

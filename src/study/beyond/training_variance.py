@@ -154,7 +154,7 @@ def training_variance(
     Returns
     -------
     Table `TRAINING_VARIANCE`, one row per dataset and size of test set, and table `BETTER_METHOD`, one row per dataset,
-    size and question. Intervals of shares are those of `over_systems.share_interval`: over runs in the first table, and
+    size and question. Intervals of shares are those of `over_systems.share`: over runs in the first table, and
     over methods in the second, where all runs of two methods are compared with the same mean. The dataset `all` pools
     all datasets with a test set of this size; methods trained on the same corpus are the same method on all of its test
     sets. Datasets with fewer than 2 methods with several runs, or fewer than 10 pairs of runs, have the verdict `too

@@ -134,7 +134,16 @@ PUBLISHED = Table(
 """The sheet of numbers printed in the papers."""
 
 
-DATASETS = Table("datasets", (DATASET, TASK, Column("pool", str, "datasets that this one pools")), key=("dataset",))
+DATASETS = Table(
+    "datasets",
+    (
+        DATASET,
+        TASK,
+        Column("pool", str, "datasets that this one pools"),
+        Column("overlay", str, "for retrained systems, the dataset of published ones to compare them with"),
+    ),
+    key=("dataset",),
+)
 """The columns of the sheet of datasets that analyses need."""
 
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
