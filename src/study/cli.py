@@ -331,7 +331,7 @@ def _train(arguments: argparse.Namespace) -> None:
 
     words = {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
     make = partial(training.train, arguments.command, arguments.training_set, arguments.model, **words)
-    _attempt(arguments, "train", arguments.model, make, training.give_up)
+    _attempt(arguments, "train", make, arguments.model, partial(training.give_up, arguments.model))
 
 
 def _predict(arguments: argparse.Namespace) -> None:
@@ -340,24 +340,24 @@ def _predict(arguments: argparse.Namespace) -> None:
 
     words = {name: getattr(arguments, name) for name in ("members", "given", "jars", "threads")}
     make = partial(training.predict, arguments.command, arguments.model, arguments.segments, arguments.output, **words)
-    _attempt(arguments, "predict", arguments.output, make, lambda output, omission: omission.write(output))
+    _attempt(arguments, "predict", make, arguments.output, lambda omission: omission.write(arguments.output))
 
 
 def _attempt(
     arguments: argparse.Namespace,
     stage: str,
-    made: Path,
     make: Callable[[], None],
-    leave_out: Callable[[Path, Omission], None],
+    made: Path,
+    leave_out: Callable[[Omission], None],
 ) -> None:
     """Run a command of a base model, as one of several attempts if `--attempt` says so."""
-    from study.training.attempts import Attempt
+    from study.training.attempts import attempt
 
     if arguments.attempt is None:
         make()
     else:
         number, last = arguments.attempt
-        Attempt(number, last, arguments.requested).run(stage, made, make, partial(leave_out, made))
+        attempt(make, made, leave_out, stage=stage, number=number, last=last, requested=arguments.requested)
 
 
 def _resize(arguments: argparse.Namespace) -> None:

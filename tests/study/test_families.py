@@ -146,7 +146,7 @@ def test_what_the_library_knows_from_the_counts(family, cells):
         -np.mean([log(c if won else 1 - c) for c, won in zip(np.concatenate(found[name]), replicated, strict=True)])
         for name in ("predicted_iid", "predicted")
     ]
-    table, chances = measured(
+    table, chances, _ = measured(
         [
             (statistics.read(STATISTICS / f"{one}.parquet"), registry.metric(published.metric))
             for one in dict.fromkeys(dataset[0] if isinstance(dataset, tuple) else dataset for dataset in of_cells)
@@ -214,7 +214,7 @@ def test_every_number_of_a_small_family_by_loops():
         (d, v, n), (e, w, m) = row
         return ((d - e) ** 2 - v - w) / (n * v + m * w)
 
-    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
+    table, chances, _ = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
     (found,) = table.to_dict("records")
     kappa = np.mean([excess(row) for row in rows])
     assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 3, 7)
@@ -259,7 +259,7 @@ def test_every_prediction_of_a_small_family_by_loops():
     assert len(replicated) < 2 * len(rows)
     assert (chance[:, 0] == 1 - 1e-6).any()
     loss = -np.log(np.where(replicated[:, None], chance, 1 - chance)).mean(axis=0)
-    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
+    table, chances, _ = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
     (found,) = table.to_dict("records")
     assert found["n_validated"] == len(replicated)
     expected = {
@@ -436,16 +436,16 @@ def sheet(*rows):
 
 def test_what_is_compared_with_what():
     about = "simulated"
-    table, _ = measured(family(range(4)), sheet(("f", about, "d*", "whole", "all")))
+    table, *_ = measured(family(range(4)), sheet(("f", about, "d*", "whole", "all")))
     assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 6 * 28)
-    table, _ = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
+    table, *_ = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
     assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 2 * 28)
     again = sheet(("f", about, "d0 d1", "whole", "all"), ("f", about, "d*", "whole", "all"))
     with pytest.raises(
         InputError, match=r"families, line 3: found d0 whole and d1 whole again, .* in families, line 2"
     ):
         measured(family(range(3)), again)
-    nothing, chances = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
+    nothing, chances, _ = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
     assert nothing.empty
     assert chances.empty
 
@@ -466,7 +466,7 @@ def test_parts_of_test_sets(kind, labels, compared, cells):
     for number, label in enumerate(labels):
         one = simulate.statistics("accuracy", n_systems=4, n_segments=len(label), seed=number, dataset=f"d{number}")
         data.append(replace(one, **{f"{kind}s": np.array(list(label))}))
-    table, _ = measured(
+    table, *_ = measured(
         [(one, registry.metric("accuracy")) for one in data], sheet(("f", "", "d*", f"{kind}:*", compared))
     )
     pairs = [

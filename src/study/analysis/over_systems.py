@@ -189,6 +189,13 @@ def exp(estimate: Iterable[float]) -> Estimate:
     return value, low, high
 
 
+def mean_of_independent(values: ArrayLike, scale: Literal["plain", "log"] = "plain") -> Estimate:
+    """Mean of independent values with Student's interval, nan for a single value."""
+    v = np.asarray(values, dtype=np.float64)
+    middle, n = float(v.mean()), len(v)
+    return middle, *(interval(middle, float(v.var(ddof=1)) / n, n - 1, scale=scale) if n > 1 else (math.nan, math.nan))
+
+
 def mean(values: Floats, systems: Codes, test_sets: Codes | None = None) -> Estimate:
     """Mean over rows with its interval."""
     middle = float(values.mean())

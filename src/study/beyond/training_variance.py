@@ -401,8 +401,7 @@ class _Tested:
         if len(shares):
             cells = {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
         if len(shares) > 1:
-            variance = shares.var(ddof=1) / len(shares)
-            low, high = over_systems.interval(shares.mean(), variance, len(shares) - 1)
+            _, low, high = over_systems.mean_of_independent(shares)
             cells |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
         return cells
 

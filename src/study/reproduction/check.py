@@ -107,12 +107,8 @@ def check(
 
     Notes
     -----
-    Addresses: ``threshold:DATASET:SUBSET[:TEST_SET]`` (dataset `task=mt` for a task), ``exponent:DATASET:SUBSET``,
-    ``share:CALIBRATION:DISTANCE:P_LOW-P_HIGH``; ``p:N:METRIC`` (mean exact p of simulated systems of N sentences),
-    ``samples:METRIC`` (see `_samples`), ``faster:K:METRIC`` (sentences up to which the exact test is faster than K
-    samples), ``seconds:TEST:N:METRIC``; ``claim:CLAIM:DATASET:MEASURED`` (a row of `claims`) and
-    ``below:CLAIM:DATASET:MEASURED`` (the same, where the paper claims a smaller number than the published one). If
-    there is no address, the column `why` of the sheet gives the reason.
+    The column `compared_with` has the address of our number (docs/sheets/comparisons.md lists the kinds). If there is
+    none, the column `why` of the sheet gives the reason.
 
     Test sets differ in size, and a threshold falls with the square root of the amount of information. The expected
     threshold is therefore the published one times sqrt(n_published / n), where n is the number of segments. Where the

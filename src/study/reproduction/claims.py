@@ -22,6 +22,7 @@ from study.analysis.over_systems import (
     interval,
     jackknifed,
     mean,
+    mean_of_independent,
     members,
     n_members,
     replicates,
@@ -42,7 +43,7 @@ from study.analysis.pairs import (
 )
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.reproduction.describe import LENGTH_UNITS
-from study.reproduction.thresholds import Z_05, critical_difference, near, nested, same_pairs
+from study.reproduction.thresholds import Z_05, critical_difference, exponents, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
 from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of
@@ -308,7 +309,6 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         if n_members(systems) < MIN_SYSTEMS:
             continue
         weights = replicates(systems)
-        x = np.log(errors.columns.to_numpy(float))
         low, median, high = (
             np.stack([weighted_quantile(Z_05 * errors_at_size, weights, end) for errors_at_size in errors.to_numpy().T])
             for end in (0.05, 0.5, 0.95)
@@ -317,8 +317,8 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
             ("size exponent of the range of critical differences (5th to 95th percentile)", high - low, -0.5),
             ("size exponent of that range divided by the median critical difference", (high - low) / median, 0.0),
         ):
-            slopes = (x - x.mean()) @ np.log(values) / ((x - x.mean()) @ (x - x.mean()))
-            yield _row("spread", "4.1", dataset, description, len(errors), *jackknifed(slopes), reference)
+            estimate = jackknifed(exponents(errors.columns.to_numpy(float), np.log(values)))
+            yield _row("spread", "4.1", dataset, description, len(errors), *estimate, reference)
 
 
 def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) -> float:
@@ -545,8 +545,7 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 ratios.setdefault(COMBINED + where, []).append(ratio[0])
     for measured, logarithms in ratios.items():
         if len(logarithms) >= MIN_TEST_SETS:
-            middle, error = float(np.mean(logarithms)), float(np.var(logarithms, ddof=1)) / len(logarithms)
-            pooled = exp((middle, *interval(middle, error, len(logarithms) - 1)))
+            pooled = exp(mean_of_independent(logarithms))
             which = f"{measured}, geometric mean of the other test sets (interval: over test sets)"
             yield _row("combinations", "3.1.3", "task=mt", which, len(logarithms), *pooled, 1.0)
 

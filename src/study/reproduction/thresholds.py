@@ -311,6 +311,13 @@ def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     return errors, members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
 
 
+def exponents(sizes: NDArray[np.float64], logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fit the exponent of the size, by least squares, to the logarithms of a number (sizes × replicates)."""
+    x = np.log(sizes) - np.log(sizes).mean()
+    slopes: NDArray[np.float64] = x @ logarithms / (x @ x)
+    return slopes
+
+
 def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if rows.empty:
         return None
@@ -322,8 +329,7 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     critical_differences = np.log(Z_05 * errors.to_numpy())
     # sizes × replicates
     medians = np.stack([weighted_quantile(column, weights, 0.5) for column in critical_differences.T])
-    x = np.log(sizes) - np.log(sizes).mean()
-    slopes = x @ medians / (x @ x)
+    slopes = exponents(sizes, medians)
     exponent = jackknifed(slopes)
     if not np.isfinite(exponent[1]):
         return None
