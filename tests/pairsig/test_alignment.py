@@ -42,11 +42,10 @@ class TestPharaoh:
         assert read("alignment", write("0\t0-1\n1\t\n2\t2p2\n")) == expected
         assert read("alignment", write("001 0-1\n002\n003 2p2\n")) == expected
 
-    def test_one_based(self, write):
+    def test_counted_from_1_and_reversed(self, write):
         assert read("alignment", write("1-1 2-3\n"), zero_based=False) == [alignment({(0, 0), (1, 2)})]
-
-    def test_reverse(self, write):
         assert read("alignment", write("0-1 2p3\n"), reverse=True) == [alignment({(1, 0)}, {(3, 2)})]
+        assert read("alignment", write("1 0 2 S\n"), zero_based=True, reverse=True) == [alignment({(2, 0)})]
 
     def test_wrong_number_of_segments(self, write):
         with pytest.raises(InputError, match="found 2 segments, expected 3"):
@@ -65,13 +64,6 @@ class TestNaacl:
 
     def test_sure_wins_over_possible(self, write):
         assert read("alignment", write("1 1 1 P\n1 1 1 S\n")) == [alignment({(0, 0)})]
-
-    def test_zero_based_and_reverse(self, write):
-        assert read("alignment", write("1 0 2 S\n"), zero_based=True, reverse=True) == [alignment({(2, 0)})]
-
-    def test_sentence_out_of_range(self, write):
-        with pytest.raises(InputError, match="line 2: found sentence 3, expected one from 1 to 2"):
-            read("alignment", write("1 1 1 S\n3 1 1 S\n"), n_segments=2)
 
     def test_a_sentence_number_costs_no_memory(self, write):
         with pytest.raises(InputError, match=r"line 1: found '1{60}…' \(5,000 characters\), expected a link"):
@@ -108,23 +100,12 @@ class TestScores:
         counts = link_counts([alignment({(0, 0)}, {(1, 1)})], [alignment({(1, 1)})])
         assert [counts[name][0] for name in AER.columns] == [1, 1, 2, 1]
 
-    def test_perfect_and_empty(self):
-        gold = [alignment({(0, 0), (3, 1)}, {(1, 1)})]
-        assert AER.score(totals(link_counts(gold, gold))) == 0
-        assert [m.score([0, 0, 0, 0]) for m in METRICS] == [0, 0, 0]
-        assert AER.score([0, 0, 0, 5]) == 100
-
     @examples(25)
     @given(st.lists(st.tuples(*(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))) for _ in range(3)))))
-    def test_counts_keep_their_bounds_and_stack(self, sentences):
+    def test_counts_keep_their_bounds(self, sentences):
         counts = link_counts([alignment(a) for a, _, _ in sentences], [alignment(s, p) for _, s, p in sentences])
         for metric in METRICS:
             assert all((counts[small] <= counts[large]).all() for small, large in metric.at_most)
-            rows = np.column_stack([counts[name] for name in metric.columns])
-            stacked = metric.score(np.stack([rows, rows[::-1]]))
-            assert stacked.shape == (2, len(sentences))
-            assert stacked.tolist() == [[metric.score(row) for row in rows], [metric.score(row) for row in rows[::-1]]]
-            assert ((stacked >= 0) & (stacked <= 100)).all()
 
 
 @pytest.mark.data

@@ -92,6 +92,8 @@ def test_labels_are_texts_and_blank_cells_have_none(values: list[Any], codes: li
         ([1, None, 0.5], "numbers"),
         (["true", "FALSE"], "numbers"),
         (["", None], "empty"),
+        (["0.5±0.1", "0.4 [0.3, 0.5]"], "mixed"),
+        (["2024-01-01", "2024-01-02"], "text"),
     ],
 )
 def test_a_column_is_mixed_if_half_of_its_cells_resemble_numbers(values: list[Any], kind: str) -> None:

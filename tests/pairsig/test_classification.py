@@ -71,7 +71,7 @@ def test_the_scores_are_their_definitions(rows):
         assert found == pytest.approx([100 * one[metric] for one in expected], abs=1e-9), metric
 
 
-@pytest.mark.parametrize("metric", ["macro_f1", "balanced_accuracy", "mcc"])
+@pytest.mark.parametrize("metric", ["macro_f1", "mcc"])
 def test_randomization_agrees_with_all_swaps(metric):
     """All 2⁹ swaps, each scored by the definition."""
     gold, a, b = list("aabbbcaac"), list("aabbacabc"), list("abcbbbbac")
@@ -81,7 +81,7 @@ def test_randomization_agrees_with_all_swaps(metric):
         one, other = ([y if swap != turn else x for x, y, swap in zip(a, b, swaps, strict=True)] for turn in (0, 1))
         gains.append(by_definition(gold, one)[metric] - by_definition(gold, other)[metric])
     p = np.mean(np.abs(gains) >= abs(truth) - 1e-9)
-    result = pairsig.compare(read(gold, metric, a=a, b=b), "randomization", n_resamples=40_000)
+    result = pairsig.compare(read(gold, metric, a=a, b=b), "randomization", n_resamples=20_000)
     row = result.table.iloc[0]
     error = (row["pvalue_high"] - row["pvalue_low"]) / 2
     assert abs(row["pvalue"] - p) < 2 * error + 1e-4

@@ -29,7 +29,6 @@ from pairsig import cli
 from pairsig.comparisons import all_pairs
 from pairsig.core import definitions, statistics
 from pairsig.io import console, tables
-from pairsig.metrics.registry import METRICS
 from study import analysis
 from study import cli as study_cli
 
@@ -116,47 +115,6 @@ class TestStart:
         assert platform.platform() in out
         assert f"\n{os.cpu_count()} threads" in out
 
-    @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["all-pairs", "--help"]])
-    def test_nothing_heavy_is_imported_for_it(self, arguments):
-        code = (
-            "import sys\nfrom pairsig.cli import main\n"
-            "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
-            "print('loaded:', *{'numpy', 'pandas', 'numba', 'scipy', 'matplotlib'}.intersection(sys.modules))"
-        )
-        *printed, loaded = python("-c", code, *arguments).stdout.splitlines()
-        assert loaded == "loaded:"
-        assert printed
-
-    def test_two_files_are_compared_without_pandas(self, work):
-        """Importing it takes half of the time of such a test."""
-        for name, scores in (("a", "1 0 1 1 1 1"), ("b", "0 0 1 0 1 0")):
-            (work / name).write_text(scores.replace(" ", "\n") + "\n")
-        code = (
-            "import sys; from pairsig.cli import main\n"
-            "for form in ('table', 'sentence', 'json', 'markdown', 'latex'):\n"
-            "    print(main(['compare', 'a', 'b', '--format', form]), 'pandas' in sys.modules, end='|')"
-        )
-        *printed, rest = python("-c", code).stdout.split("0 False|")
-        assert ["0.25" in form for form in printed] == [True] * 5
-        assert rest == ""
-
-    def test_two_systems_are_compared_without_scipy(self, work):
-        """Its import takes 0.4 CPU seconds, more than all that such tests need."""
-        lines = [f"{word} {word}s of the {word} are in a house" for word in ("tree", "boat", "road", "lamp", "door")]
-        for name, other in (("a", "house"), ("b", "home"), ("reference", "house")):
-            (work / name).write_text("".join(f"{line.replace('house', other)}\n" for line in lines))
-        for name, matched in (("a.sigf", "4 3 5 2 6"), ("b.sigf", "4 2 3 2 5")):
-            (work / name).write_text("".join(f"{number} 6 7\n" for number in matched.split()))
-        code = (
-            "import sys; from pairsig.cli import main\n"
-            "main(['compare', 'a.sigf', 'b.sigf', '--metric', 'f1'])\n"
-            "main(['compare', 'a', 'b', '--reference', 'reference', '--metric', 'bleu', '--n-resamples', '1000'])\n"
-            "print('scipy' in sys.modules)"
-        )
-        *printed, loaded = python("-c", code).stdout.splitlines()
-        assert [line.split()[0] for line in printed if "  exact  " in line or "randomization" in line] == ["f1", "bleu"]
-        assert loaded == "False"
-
     def test_as_a_module_and_without_unicode(self):
         """On a terminal that has no minus sign the help is still printed."""
         ended = python("-m", "pairsig", "compare", "--help", PYTHONIOENCODING="ascii")
@@ -173,18 +131,10 @@ class TestStart:
         )  # `metrics` prints, `train` has --model, `sheets` fills in pages
 
     def test_all_commands_are_listed_in_groups(self, capsys):
-        with pytest.raises(SystemExit):
-            study_cli.main(["--help"])
-        listed = re.findall(r"^    ([a-z-]+)\b", capsys.readouterr().out, re.MULTILINE)
-        assert listed == [*STUDY[:6], "all-pairs", *STUDY[6:]]  # which is a command of pairsig, too
         assert run("--help") == 0
-        listed = capsys.readouterr().out.split("commands:")[1]
-        groups = re.findall(r"^  (\S.*):$|^    ([a-z-]+)\b", listed, re.MULTILINE)
-        assert groups[0][0].startswith("compare systems")
-        assert [command for _, command in groups if command] == LIBRARY
-        assert [next(command for _, command in groups[i + 1 :]) for i, (group, _) in enumerate(groups) if group] == [
-            "compare", "extract",
-        ]  # fmt: skip
+        _, listed = capsys.readouterr().out.split("commands:")
+        assert re.findall(r"^    ([a-z-]+)\b", listed, re.MULTILINE) == LIBRARY
+        assert re.search(r"^  compare systems.*:\n    compare ", listed, re.MULTILINE)
 
     @pytest.mark.parametrize("command", LIBRARY)
     def test_the_example_works_when_pasted(self, command, work, capsys):
@@ -222,34 +172,21 @@ class TestStart:
         page = (Path(__file__).parents[2] / "docs/p-values.md").read_text(encoding="utf-8")
         assert definitions.formulas() in page
 
-    def test_every_metric_is_listed(self, capsys):
-        assert run("metrics") == 0
-        listed = capsys.readouterr().out
-        assert [name for name in METRICS if not re.search(rf"^ *{re.escape(name)}\s", listed, re.MULTILINE)] == []
-
     @pytest.mark.parametrize(
-        ("words", "meant"),
+        ("words", "message"),
         [
-            ("compare a b --metrc f1", "--metric"),
-            ("rank a --plott x.svg", "--plot"),
-            ("compre", "compare"),
-            ("compare a b --format jsn", "json"),
-            ("compare a b --metric blue", "bleu"),
-            ("compare a b --test exct", "exact"),
+            ("compare a b --metrc f1", "did you mean --metric?"),
+            ("rank a --plott x.svg", "did you mean --plot?"),
+            ("compre", "did you mean compare?"),
+            ("compare a b --metric blue", "did you mean bleu?"),
+            ("compare a b --zzz", "unknown option --zzz (see `pairsig compare --help`)"),
+            ("", "required: COMMAND"),
         ],
     )
-    def test_a_misspelt_word_is_recognised(self, words, meant, work, refused):
+    def test_what_is_misspelt_gets_a_suggestion_if_it_can_be_meant(self, words, message, work, refused):
         for name in "ab":
             (work / name).write_text("1\n0\n1\n")
-        refused(*words.split(), fragments=f"did you mean {meant}?")
-
-    def test_what_cannot_be_meant_gets_no_suggestion(self, capsys):
-        assert run("compare", "a", "b", "--zzz") == 2
-        assert "unknown option --zzz (see `pairsig compare --help`)" in capsys.readouterr().err
-
-    def test_no_command_and_a_wrong_one(self, refused):
-        refused(fragments=["required: COMMAND", "pairsig --help"])
-        refused("compute", fragments=["'compute'"])
+        refused(*words.split(), fragments=message)
 
     def test_completion(self, capsys):
         pytest.importorskip("shtab", reason="an extra: pip install 'pairsig[completion]'")
@@ -317,13 +254,6 @@ class Terminal(io.StringIO):
 
 
 class TestCompare:
-    def test_is_the_function(self, simulated, work):
-        assert run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", "1e3", "--output", "c.tsv") == 0
-        ours = tables.read(work / "c.tsv")
-        theirs = all_pairs.compare(simulated, metric="f1", n_resamples=1000)
-        pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
-        assert len(ours) == 6
-
     def test_options_arrive(self, simulated, work):
         options = {"test": "randomization", "alternative": "observed", "seed": 5, "unit": "document", "batch": 7}
         arguments = [word for key, value in options.items() for word in (f"--{key}", value)]
@@ -332,19 +262,17 @@ class TestCompare:
         )
         theirs = all_pairs.compare(simulated, metric="f1", n_resamples=500, rng=options.pop("seed"), **options)
         ours = tables.read(work / "c.tsv")
-        assert ours["n_greater"].tolist() == theirs["n_greater"].tolist()
-        assert ours["signature"].tolist() == theirs["signature"].tolist()
+        pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
         assert "alternative:observed|resamples:500|seed:5|unit:document" in ours["signature"][0]
 
     def test_merged_parts_are_the_whole_byte_for_byte(self, simulated, work):
-        suffix = "parquet"
         options = ["--metric", "f1", "--n-resamples", 1000]
-        assert run("all-pairs", "s.parquet", *options, "--output", f"whole.{suffix}") == 0
+        assert run("all-pairs", "s.parquet", *options, "--output", "whole.parquet") == 0
         for k in (3, 1, 2):
-            assert run("all-pairs", "s.parquet", *options, "--part", f"{k}/3", "--output", f"{k}.{suffix}") == 0
-        assert run("merge", f"2.{suffix}", f"3.{suffix}", f"1.{suffix}", "--output", f"merged.{suffix}") == 0
-        assert (work / f"merged.{suffix}").read_bytes() == (work / f"whole.{suffix}").read_bytes()
-        assert tables.read(work / f"1.{suffix}")["n_resamples"].unique().tolist() == [333]
+            assert run("all-pairs", "s.parquet", *options, "--part", f"{k}/3", "--output", f"{k}.parquet") == 0
+        assert run("merge", "2.parquet", "3.parquet", "1.parquet", "--output", "merged.parquet") == 0
+        assert (work / "merged.parquet").read_bytes() == (work / "whole.parquet").read_bytes()
+        assert tables.read(work / "1.parquet")["n_resamples"].unique().tolist() == [333]
 
     def test_identical_systems_are_reported_and_have_p_1(self, simulated, work, capsys):
         data = replace(simulated, counts=simulated.counts[[0, 1, 1, 3]])
@@ -397,31 +325,9 @@ class TestCompare:
         assert sum(done) == n_metrics * 2 * 1 * 1000  # systems against the first, tests that draw
 
 
-GOOD = [
-    ("a", "1", 1, 2, 2), ("a", "2", 2, 2, 3), ("a", "3", 3, 4, 3),
-    ("b", "1", 0, 1, 2), ("b", "2", 2, 3, 3), ("b", "3", 3, 3, 3),
-]  # fmt: skip
-
-
 def written(path: Path, rows: list[tuple], header: str = "system segment matched predicted gold") -> None:
     lines = [header.split(), *rows]
     path.write_text("".join("\t".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
-
-
-class TestBadStatistics:
-    @pytest.mark.parametrize(
-        ("rows", "fragments"),
-        [
-            ([*GOOD[:5], ("b", "3", 3, 2, 4)], ["segment 3", "matched > predicted", "matched 3, predicted 2"]),
-        ],
-    )
-    def test_refused(self, work, refused, rows, fragments):
-        written(work / "bad.tsv", rows)
-        refused("all-pairs", "bad.tsv", "--metric", "f1", "--output", "c.tsv", fragments=fragments)
-
-    def test_damaged_parquet(self, work, refused):
-        (work / "bad.parquet").write_bytes(b"PAR1")
-        refused("all-pairs", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
 
 
 class TestBadOptions:
@@ -430,15 +336,17 @@ class TestBadOptions:
         [
             ("nowhere/c.tsv", ["nowhere/c.tsv", "folder nowhere does not exist"]),
             ("c.txt", ["c.txt ends in .txt", "expected one of .tsv, .csv, .parquet"]),
-            ("c", ["c has no suffix", "expected one of .tsv"]),
             ("folder.tsv", ["folder.tsv: found a folder"]),
-            ("s.parquet/c.tsv", ["folder s.parquet does not exist"]),
         ],
     )
     def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, fragments):
         (work / "folder.tsv").mkdir()
         monkeypatch.setattr(all_pairs, "compare", lambda *_, **__: pytest.fail("the work was done"))
         refused("all-pairs", "s.parquet", "--metric", "f1", "--output", output, fragments=fragments)
+
+    def test_damaged_parquet(self, work, refused):
+        (work / "bad.parquet").write_bytes(b"PAR1")
+        refused("all-pairs", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
 
     def test_a_full_disk(self, simulated, refused, monkeypatch):
         def full(*_: object) -> None:
@@ -476,13 +384,6 @@ class TestCollectAndPool:
         assert whole.provenance == {"corpus": "c", "command": "a=b"}
         np.testing.assert_array_equal(whole.counts, simulated.counts)
         assert capsys.readouterr().err == ""
-
-    def test_duplicates_are_reported(self, simulated, work, capsys):
-        twin = replace(simulated.select(systems=["system1"]), systems=("twin",))
-        statistics.write(twin, work / "twin.tsv")
-        assert run("collect", "s.parquet", "twin.tsv", "--dataset", "d", "--output", "d.tsv") == 0
-        assert "warning: dataset d: systems system1 and twin have the same counts" in capsys.readouterr().err
-        assert len(statistics.read(work / "d.tsv").systems) == 5
 
     def test_pool(self, simulated, work, refused):
         some = simulated.select(systems=["system4", "system2", "system1"], segments=slice(30))
@@ -549,18 +450,10 @@ class TestExtract:
         [
             ({"--reference": "none.txt"}, ["none.txt", "No such file"]),
             ({"--option": "skip_lines"}, ["found 'skip_lines'", "expected KEY=VALUE"]),
-            ({"--document-file": "ref.txt"}, ["ref.txt, line 2", "expected domain<TAB>document"]),
-            ({"--document-file": "short.tsv"}, ["found 1 domains for the 3 segments of ref.txt"]),
         ],
     )
     def test_refused(self, texts, work, refused, changes, fragments):
-        (work / "short.tsv").write_text("canary\tcanary\nnews\td1\n", encoding="utf-8")
-        options = {
-            "--reference": "ref.txt",
-            "--metric": "bleu",
-            "--option": "skip_lines=1",
-            "--document-file": "docs.tsv",
-        }
+        options = {"--reference": "ref.txt", "--metric": "bleu", "--option": "skip_lines=1"}
         arguments = [word for pair in (options | changes).items() for word in pair]
         refused("extract", "good.txt", *arguments, "--system", "s", "--output", "o.tsv", fragments=fragments)
 
@@ -639,12 +532,10 @@ class TestStudy:
         [
             (["thresholds", "c.tsv", "c.tsv"], ["dataset s, test set whole: found", "expected them once"]),
             (["thresholds", "c.tsv", "--datasets", "sheet.tsv"], ["sheet.tsv has no column `dataset`"]),
-            (["thresholds", "c.tsv", "--size-scaling", "fit.txt"], ["fit.txt ends in .txt"]),
             (
                 ["calibrate", "c.tsv", "--sheet", "sheet.tsv"],
                 ["sheet.tsv, line 2", "no comparisons of dataset s on", "half-1"],
             ),
-            (["calibrate", "c.tsv", "--sheet", "datasets.tsv"], ["datasets.tsv has no column `calibration`"]),
         ],
     )
     def test_refused(self, study, refused, arguments, fragments):
@@ -688,8 +579,6 @@ class TestStudy:
         "command",
         [
             "thresholds c.tsv --output o.tsv",
-            "validate c.tsv --output o.tsv",
-            "calibrate c.tsv sizes.tsv --sheet sheet.tsv --output o.tsv",
             "merge c.tsv --output o.tsv",
             "plot gain_confidence c.tsv --output o.svg",
             "tabulate c.tsv --output o.md",
@@ -700,37 +589,20 @@ class TestStudy:
         (work / "c.tsv").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
         refused(*command.split(), fragments=["c.tsv has 32 rows, but its column n_rows says 66: it was truncated"])
 
-    def test_a_word_among_numbers(self, study, work, refused):
-        text = (work / "c.tsv").read_text(encoding="utf-8")
-        (work / "c.tsv").write_text(re.sub(r"\t400\t\d+\t", "\t400\tmany\t", text, count=1), encoding="utf-8")
-        for command in ("merge c.tsv --output o.tsv", "thresholds c.tsv --output o.tsv"):
-            refused(*command.split(), fragments="c.tsv, line 2: n_greater is 'many', expected a whole number")
-
     def test_no_figure_without_matplotlib(self, study):
         code = "import sys; sys.modules['matplotlib'] = None; from study import cli; sys.exit(cli.main(sys.argv[1:]))"
         ended = python("-c", code, "plot", "gain_confidence", "c.tsv", "--output", "o.svg", status=2)
         assert "figures need matplotlib, which is not installed; type pip install 'pairsig[plot]'" in ended.stderr
 
-    def test_a_left_out_line_still_counts_as_a_line(self, study, work, refused):
-        rows = [("a", "near", "other", "whole", "s", "half-1"), ("a", "near", "s", "half-9", "s", "half-1")]
-        written(work / "sheet.tsv", rows, SHEET)
-        fragments = ["sheet.tsv, line 3", "no comparisons of dataset s on test set half-9"]
-        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", fragments=fragments)
-
     @pytest.mark.parametrize(
         ("arguments", "fragments"),
         [
             (["tabulate", "c.tsv", "--output", "o.csv", "o.doc"], ["o.doc ends in .doc", ".csv, .md, .tex, .html"]),
-            (["tabulate", "c.tsv", "--output", "o.csv", "none/o.md"], ["folder none does not exist"]),
             (
                 ["plot", "gain_confidence", "c.tsv", "--output", "o.svg", "o.jpg"],
                 ["o.jpg ends in .jpg", ".svg, .pdf, .png"],
             ),
             (["plot", "pie", "c.tsv", "--output", "o.svg"], ["unknown figure 'pie'", "expected one of size_scaling"]),
-            (
-                ["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"],
-                ["datasets.tsv has no column `test_set`"],
-            ),
             ([*TWO_FIGURES, "datasets.tsv", "--output", "p.svg"], ["datasets.tsv has no column"]),
             (
                 ["tabulate", "c.tsv", "s.tsv", "--output", "c.csv", "s.md", "t.md"],

@@ -47,12 +47,6 @@ def test_by_hand():
     }  # fmt: skip
 
 
-def test_metrics_find_the_extractor():
-    for metric in METRICS:
-        columns = metric.statistics([tree(FLAT)], [tree(GOLD)], parameters=COLLINS)
-        assert [columns[name].item() for name in metric.columns] == [6, 7, 6]
-
-
 @pytest.mark.parametrize(
     ("output", "gold", "expected"),
     [
@@ -116,17 +110,16 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
-def test_of_a_sentence_that_failed_no_bracket_matches_and_the_gold_ones_count(output, status, predicted):
-    nothing = {"matched": 0, "crossing": 0, "correct_tags": 0, "complete": 0}
-    assert one(output, TEA) == nothing | {"predicted": predicted, "gold": 4, "words": 3, "length": 3, "status": status}
-
-
-@pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
-def test_evalb_leaves_a_sentence_that_failed_out(output, status, predicted):
-    columns = parseval([tree(output)], [tree(TEA)], skip_failed=True)
-    counts = {name: column.item() for name, column in columns.items()}
-    assert (counts.pop("status"), counts.pop("length")) == (status, 3)
-    assert counts == dict.fromkeys(counts, 0)
+def test_of_a_sentence_that_failed_no_bracket_matches(output, status, predicted):
+    """Its gold brackets count, unless it is left out as by evalb."""
+    kept, left_out = (
+        {name: column.item() for name, column in parseval([tree(output)], [tree(TEA)], skip_failed=skip).items()}
+        for skip in (False, True)
+    )
+    assert kept == dict.fromkeys(kept, 0) | {
+        "predicted": predicted, "gold": 4, "words": 3, "length": 3, "status": status,
+    }  # fmt: skip
+    assert left_out == dict.fromkeys(kept, 0) | {"length": 3, "status": status}
 
 
 def test_a_note_says_how_many_sentences_failed():
@@ -317,11 +310,8 @@ def test_evalb_gives_up_after_one_error_more_than_it_says(max_error, is_allowed)
         message = rf"3 sentences .* first sentence 1 \(word 'b', expected 'a'\), expected at most {max_error + 1}"
         with pytest.raises(InputError, match=message):
             parseval(outputs, golds, parameters=parameters)
-
-
-def test_reason_of_an_error_may_be_the_number_of_words():
-    with pytest.raises(InputError, match=r"first sentence 1 \(2 words, expected 1\)"):
-        parseval([tree("(S (A a) (A a))")] * 12, [tree("(S (A a))")] * 12)
+        with pytest.raises(InputError, match=r"first sentence 1 \(2 words, expected 1\)"):
+            parseval([tree("(S (A a) (A a))")] * 3, golds, parameters=parameters)
 
 
 # --- parameter files ---
@@ -367,11 +357,9 @@ def test_empty_parameter_file_is_what_is_compiled_into_evalb(file):
         ("LABELED 1\nDELETE_LABLE X\n", r"line 2: found keyword 'DELETE_LABLE', expected one of LABELED, "),
         ("DELETE_LABEL\n", r"line 1: found 0 values for DELETE_LABEL, expected 1"),
         ("#\nDELETE_LABEL A B\n", r"line 2: found 2 values for DELETE_LABEL, expected 1"),
-        ("EQ_LABEL A\n", r"line 1: found 1 values for EQ_LABEL, expected 2"),
         ("EQ_WORD a b c\n", r"line 1: found 3 values for EQ_WORD, expected 2"),
         ("CUTOFF_LEN forty\n", r"line 1: found CUTOFF_LEN 'forty', expected a number"),
         ("MAX_ERROR -1\n", r"line 1: found MAX_ERROR '-1', expected a number"),
-        ("MAX_ERROR 1_0\n", r"line 1: found MAX_ERROR '1_0', expected a number"),
         ("MAX_ERROR \u0661\n", r"line 1: found MAX_ERROR '\u0661', expected a number"),
         (f"MAX_ERROR {'1' * 5000}\n", r"line 1: found MAX_ERROR '1{60}…' \(5,000 characters\), expected a number"),
         ("DISC_ONLY 1\n", r"line 1: found DISC_ONLY 1, expected 0, since the trees here"),
@@ -385,10 +373,6 @@ def test_bad_parameter_file(file, text, message):
 def test_parameter_file_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"none\.prm: cannot be read \(No such file"):
         parseval([], [], parameters=tmp_path / "none.prm")
-    path = tmp_path / "latin.prm"
-    path.write_bytes(b"DELETE_LABEL \xe4\n")
-    with pytest.raises(InputError, match=r"latin\.prm, line 1: found bytes e4, expected UTF-8"):
-        read_parameters(path)
 
 
 # --- evalb's own listings ---

@@ -110,13 +110,6 @@ def test_the_example_of_seqeval(kind, f1):
     assert scores(entity_counts(OUTPUT, GOLD, type=kind))[0] == f1
 
 
-def test_strict_and_lenient_in_the_example_of_seqeval():
-    """README: for I-NP I-NP O against B-NP I-NP O the default F1 is 1.00, and 0.00 in strict mode with IOB2."""
-    both = [["I-NP", "I-NP", "O"]], [["B-NP", "I-NP", "O"]]
-    assert scores(entity_counts(*both))[0] == 100
-    assert scores(entity_counts(*both, scheme="IOB2"))[0] == 0
-
-
 def written(path, sentences):
     """Columns with a word, a part of speech and a tag."""
     path.write_text("\n".join("".join(f"w{k} N {tag}\n" for k, tag in enumerate(tags)) for tags in sentences), "utf-8")
@@ -158,13 +151,6 @@ def test_documents_and_several_blank_lines_are_no_sentences(tmp_path):
     path = tmp_path / "a"
     path.write_text("-DOCSTART- -X- O O\n\nEU N B-ORG\nwins V O\n \n\n\nno N O\n-DOCSTART- O\nyes N B-X", "utf-8")
     assert iob.read(path) == [("B-ORG", "O"), ("O",), ("B-X",)]
-
-
-def test_another_column(tmp_path):
-    path = tmp_path / "a"
-    path.write_text("EU B-ORG B-MISC 0.9\n", encoding="utf-8")
-    assert iob.read(path, tag_column=2) == [("B-ORG",)]
-    assert iob.read(path, tag_column=-2) == [("B-MISC",)]
 
 
 @pytest.mark.parametrize(

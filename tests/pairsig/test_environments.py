@@ -80,6 +80,9 @@ def modules_of(code, *arguments, cwd=None):
     return {name.partition(".")[0] for name in modules.split()}, "\n".join(printed)
 
 
+HEAVY = {"numba", "pandas", "pyarrow", "sacrebleu", "rich", "narwhals", "matplotlib", "nltk"}
+
+
 def test_two_systems_need_numpy_and_scipy_alone():
     """The exact test, its interval and the test with a margin, in Python."""
     loaded, printed = modules_of(
@@ -94,27 +97,55 @@ def test_two_systems_need_numpy_and_scipy_alone():
     assert loaded & HEAVY == set()
 
 
-def test_the_page_for_harnesses_needs_no_more():
-    page = (ROOT / "docs/in-a-harness.md").read_text(encoding="utf-8")
-    (folder,) = re.findall(r"^executed-in: (.+)$", page, re.MULTILINE)
-    block, *_ = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    lines = re.findall(r"^(?:>>>|\.\.\.) (.*)$", block, re.MULTILINE)
-    loaded, printed = modules_of("\n".join(lines), cwd=ROOT / folder)
-    assert printed == block.splitlines()[-1]
-    assert loaded & HEAVY == set()
+def commands(*lines, cwd=None):
+    """The packages that are imported when commands of `pairsig` have run in one process, and what they printed."""
+    code = (
+        "import sys\nfrom pairsig import cli\n"
+        "for line in sys.argv[1:]:\n"
+        "    try: cli.main(line.split())\n"
+        "    except SystemExit: pass"
+    )
+    return modules_of(code, *lines, cwd=cwd)
 
 
-HEAVY = {"numba", "pandas", "pyarrow", "sacrebleu", "rich", "narwhals", "matplotlib", "nltk"}
+def test_versions_and_help_import_nothing_heavy():
+    loaded, printed = commands("--version", "--help", "all-pairs --help")
+    assert printed.count("usage: pairsig") == 2
+    assert loaded & (HEAVY | {"numpy", "scipy"}) == set()
 
 
-def test_an_exact_test_on_the_command_line_imports_what_it_uses(tmp_path):
-    """It compiles and draws nothing, starts no thread, reads no archive, and its table needs no data frame."""
-    for name in "ab":
-        (tmp_path / f"{name}.txt").write_text("1\n0\n1\n" if name == "a" else "0\n0\n1\n", encoding="utf-8")
-    code = "import sys\nfrom pairsig import cli\ncli.main(sys.argv[1:])"
-    loaded, printed = modules_of(code, "compare", "a.txt", "b.txt", cwd=tmp_path)
-    assert "exact" in printed
-    assert loaded & (HEAVY | {"concurrent", "tarfile", "zipfile", "tempfile", "email"}) == set()
+@pytest.mark.parametrize(
+    ("forms", "unused"),
+    [
+        (["table"], HEAVY | {"scipy", "concurrent", "tarfile", "zipfile", "tempfile", "email"}),
+        (["sentence", "json", "markdown", "latex"], HEAVY | {"scipy"}),
+    ],
+)
+def test_an_exact_test_on_the_command_line_imports_what_it_uses(forms, unused, tmp_path):
+    """It compiles and draws nothing, and for its table starts no thread and reads no archive."""
+    for name, scores in (("a", "1 0 1 1 1 1"), ("b", "0 0 1 0 1 0")):
+        (tmp_path / name).write_text(scores.replace(" ", "\n") + "\n", encoding="utf-8")
+    loaded, printed = commands(*(f"compare a b --format {form}" for form in forms), cwd=tmp_path)
+    assert printed.count("0.25") >= len(forms)
+    assert loaded & unused == set()
+
+
+def test_two_systems_are_compared_without_scipy(tmp_path):
+    """Its import takes 0.4 CPU seconds, more than all that such tests need."""
+    lines = [f"{word} {word}s of the {word} are in a house\n" for word in ("tree", "boat", "road", "lamp", "door")]
+    for name, other in (("a", "house"), ("b", "home"), ("reference", "house")):
+        (tmp_path / name).write_text("".join(lines).replace("house", other), encoding="utf-8")
+    for name, matched in (("a.sigf", "43526"), ("b.sigf", "42325")):
+        (tmp_path / name).write_text("".join(f"{number} 6 7\n" for number in matched), encoding="utf-8")
+    loaded, printed = commands(
+        "compare a.sigf b.sigf --metric f1",
+        "compare a b --reference reference --metric bleu --n-resamples 1000",
+        cwd=tmp_path,
+    )
+    assert re.findall(r"^(\w+) .*  (exact|randomization)  ", printed, re.MULTILINE) == [
+        ("f1", "exact"), ("bleu", "randomization"),
+    ]  # fmt: skip
+    assert "scipy" not in loaded
 
 
 COMMANDS = (

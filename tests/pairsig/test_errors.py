@@ -16,7 +16,7 @@ from pairsig.io.errors import InputError, listed, named, quoted, reason
         ("a\nb\u2028c\x1b[2J\0", r"'a\nb\u2028c\x1b[2J\x00'"),
         ("x" * 60, f"'{'x' * 60}'"),
         ("x" * 61, f"'{'x' * 60}…' (61 characters)"),
-        ("x" * 20_000_000, f"'{'x' * 60}…' (20,000,000 characters)"),
+        ("x" * 2_000_000, f"'{'x' * 60}…' (2,000,000 characters)"),
         (None, "None"),
         (-1.5, "-1.5"),
         (["x"] * 1000, f"{repr(['x'] * 30)[:120]}…"),

@@ -102,10 +102,6 @@ class TestAlignment:
 
 
 class TestParses:
-    def test_on_gold_tokens(self, extracted):
-        found = extracted(conllu("I/2 sleep/0 ./1", "You/2 wake/0 ./2"), GOLD, metric="uas")
-        assert (found.columns, found.counts[0].tolist()) == (("correct", "total"), [[2, 3], [3, 3]])
-
     def test_raw_text_may_be_cut_into_other_sentences(self, extracted):
         output = conllu("I/2 sleep/0 ./2 You/5 wake/2 ./5")
         found = extracted(output, GOLD, metric="conll_uas", documents=["x", "y"])
@@ -113,14 +109,6 @@ class TestParses:
         matched, predicted, gold = (found.columns.index(c) for c in ("uas_matched", "predicted", "gold"))
         # `wake` hangs on `sleep`, in gold it is a root of its own
         assert found.counts[0][:, [matched, predicted, gold]].tolist() == [[3, 3, 3], [2, 3, 3]]
-
-
-class TestTrees:
-    def test_brackets(self, extracted):
-        files = "(S (NP (D the) (N cat)) (VP (V sat)))\n", "(S (NP (D the) (N cat)) (V sat))\n"
-        found = extracted(*files, metric="parseval", options={"one_per_line": "true"})
-        columns = [found.columns.index(c) for c in ("matched", "predicted", "gold")]
-        assert found.counts[0][:, columns].tolist() == [[2, 3, 2]]
 
 
 TEXTS = OUTPUT, REFERENCE
@@ -132,8 +120,6 @@ WOKE = conllu("I/2 sleep/0 ./2", "You/2 woke/0 ./2")
     [
         (("x\n" * 2, REFERENCE), {},
          ["out.txt has 2 segments, ref.txt has 3, expected equally many; segment 3 is in ref.txt only"]),
-        (("x\n" * 4, REFERENCE), {},
-         ["out.txt has 4 segments, ref.txt has 3, expected equally many; segment 4 is in out.txt only"]),
         ((*TEXTS, "x\n"), {}, ["out.txt has 3 segments, two.txt has 1", "segment 2 is in out.txt"]),
         (TEXTS, {"domains": ["x", "y"]}, ["found 2 domains for the 3 segments of ref.txt"]),
         (TEXTS, {"documents": ["x", "y"]}, ["found 2 documents for the 3 segments of ref.txt"]),
@@ -142,7 +128,6 @@ WOKE = conllu("I/2 sleep/0 ./2", "You/2 woke/0 ./2")
         (TEXTS, {"options": {"skip_lines": "one"}}, ["option skip_lines is 'one'", "expected a whole number"]),
         (TEXTS, {"options": {"lowercase": "yes"}}, ["option lowercase is 'yes'", "expected true or false"]),
         (TEXTS, {"options": {"tokenize": "none-such"}}, ["out.txt", "unknown tokenizer 'none-such'", "13a"]),
-        (TEXTS, {"metric": "blue"}, ["unknown metric 'blue'", "did you mean bleu?"]),
         (TEXTS, {"reader": "txt"}, ["unknown reader 'txt'", "expected one of text"]),
         (TEXTS, {"reader": "conllu"}, ["found the reader conllu, expected text for metric bleu"]),
         (TEXTS, {"metric": "f1"}, ["metric f1 cannot be extracted from outputs", "matched, predicted, gold"]),
@@ -150,8 +135,6 @@ WOKE = conllu("I/2 sleep/0 ./2", "You/2 woke/0 ./2")
          ["out.txt, line 1", "'0-0'", "counted from 1"]),
         (("0-0\n",) * 3, {"metric": "aer"}, ["(ref.txt, two.txt), expected one for reader alignment"]),
         ((WOKE, GOLD), {"metric": "uas"}, ["out.txt", "sentence 2", "line 5", "'woke'", "'wake'"]),
-        ((WOKE, GOLD), {"metric": "conll_uas"}, ["out.txt", "sentence 2", "line 5", "'oke.'", "'ake.'"]),
-        ((conllu("I/2 sleep/0 ./2"), GOLD), {"metric": "uas"}, ["out.txt", "1 sentences", "2"]),
     ],
 )  # fmt: skip
 def test_what_is_refused(extracted, files, arguments, words):

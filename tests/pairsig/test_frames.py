@@ -38,8 +38,6 @@ def test_long_form(kind):
     assert f"new is better than old by {expected.gain:.2f}" in str(result)
     assert result.table["pvalue"].to_list() == [result.pvalue]
     assert result.table["system_a"].to_list() == ["old"]
-    assert "<table" in result._repr_html_()
-    assert json.loads(result.to_json())["rows"][0]["better"] == "new"
 
 
 def test_one_voice():
@@ -105,24 +103,24 @@ def test_all_pairs_are_adjusted_together():
 
 def test_counts_documents_and_costs():
     rng = np.random.default_rng(3)
-    gold = np.tile(rng.integers(3, 9, 30), 2)
+    gold = np.tile(rng.integers(3, 9, 12), 2)
     matched = rng.binomial(gold, 0.7)
     frame = polars.DataFrame(
         {
-            "s": ["x"] * 30 + ["y"] * 30,
-            "i": [f"q{k}" for k in range(30)] * 2,
-            "d": [f"d{k // 3}" for k in range(30)] * 2,
+            "s": ["x"] * 12 + ["y"] * 12,
+            "i": [f"q{k}" for k in range(12)] * 2,
+            "d": [f"d{k // 3}" for k in range(12)] * 2,
             "matched": matched, "predicted": matched + 1, "gold": gold,
         }
     )  # fmt: skip
     result = compare(read(frame, system="s", item="i", document="d", metric="f1"), unit="document")
     counts = np.stack([matched, matched + 1, gold], axis=1)
-    documents = [k // 3 for k in range(30)]
-    expected = pairsig.exact_test(counts[:30], counts[30:], metric="f1", document=documents)
+    documents = [k // 3 for k in range(12)]
+    expected = pairsig.exact_test(counts[:12], counts[12:], metric="f1", document=documents)
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     cost = compare(read(frame, system="s", item="i", score="matched", lower_is_better=True))
-    assert cost.better == ("x" if matched[:30].sum() < matched[30:].sum() else "y")
-    assert any("10 documents, which were not used" in note for note in compare(
+    assert cost.better == ("x" if matched[:12].sum() < matched[12:].sum() else "y")
+    assert any("4 documents, which were not used" in note for note in compare(
         read(frame, system="s", item="i", document="d", metric="f1")
     ).notes)  # fmt: skip
 
@@ -153,12 +151,6 @@ def test_runs_test_the_method():
         compare(data, alternative="observed")
 
 
-def test_report(tmp_path):
-    compare(read(pd.DataFrame(long(scores(200, TWO))), **COLUMNS)).to_html(tmp_path / "r.html")
-    assert "new is better than old" in (tmp_path / "r.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("kind", FRAMES)
 @pytest.mark.parametrize(
     ("rows", "columns", "expected"),
     [
@@ -168,21 +160,10 @@ def test_report(tmp_path):
         (slice(None), {"score": None, "metric": "f1"}, "matched"),
     ],
 )
-def test_what_cannot_be_compared(kind, rows, columns, expected):
+def test_what_cannot_be_compared(rows, columns, expected):
     cells = {name: values[rows] for name, values in long(scores(6, TWO), cell=bool).items()}
     with pytest.raises(InputError, match=expected):
-        compare(read(FRAMES[kind](cells), **COLUMNS | columns))
-
-
-def test_infinity_and_lazy_frames_and_what_is_none():
-    of = long(scores(6, TWO), cell=bool)
-    with pytest.raises(InputError, match="inf"):
-        read(pd.DataFrame(of | {"correct": [float("inf"), *of["correct"][1:]]}), **COLUMNS)
-    with pytest.raises(InputError, match="LazyFrame"):
-        read(polars.LazyFrame(of), **COLUMNS)
-    with pytest.raises(InputError, match=r"found a builtins\.int, expected files, a data frame"):
-        read([1, 2], **COLUMNS)
-    read(pd.DataFrame(of).rename(columns={"correct": "document"}), **COLUMNS | {"score": "document"})
+        compare(read(polars.DataFrame(cells), **COLUMNS | columns))
 
 
 def test_equal_systems_and_names_that_are_markup():
@@ -226,13 +207,9 @@ def test_logs_of_inspect(tmp_path):
     (expected,) = pairsig.compare_methods(systems, design="nested").table.itertuples()
     assert result.table["system_b"].tolist() == ["other/model"]
     assert result.pvalue == pytest.approx(expected.pvalue_method)
-    reduced = compare(read([EvalLog(weak), EvalLog(other)], metric="exact", options={"reducer": "mean"}))
-    assert reduced.table["test"].tolist() == ["exact"]
     del weak["samples"][5]["scores"]["brevity"], weak["results"]
-    again = compare(read([EvalLog(weak), EvalLog(other)], metric="exact"))
-    pd.testing.assert_frame_equal(again.table, result.table)
     with pytest.raises(InputError, match=r"^log-1: .* has no score in brevity for 1 of 12 items"):
-        compare(read([EvalLog(weak), EvalLog(other)], metric="brevity"))
+        read([EvalLog(weak), EvalLog(other)], metric="brevity")
     with pytest.raises(
         InputError,
         match=r"found the metrics exact, brevity, .*, which do not have the same items",

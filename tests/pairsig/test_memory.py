@@ -44,11 +44,9 @@ class Told(memory.Memory):
 
 
 CASES = [
-    *((metric, "bootstrap") for metric in simulate.FAMILIES),
-    *((metric, "randomization") for metric in ("accuracy", "bleu")),
-    *((metric, "exact") for metric in ("accuracy", "f1", "mean")),
-    *((metric, "exact-bootstrap") for metric in ("accuracy", "mean")),
-]
+    ("f1", "bootstrap"), ("accuracy", "bootstrap"), ("bleu", "randomization"), ("accuracy", "exact"),
+    ("mean", "exact-bootstrap"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("metric", "test"), CASES)
@@ -84,8 +82,7 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
         assert "columns of systems at a time" in seen[0]
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-@pytest.mark.parametrize("metric", simulate.FAMILIES)
+@pytest.mark.parametrize(("metric", "test"), [("accuracy", "bootstrap"), ("bleu", "randomization")])
 def test_needed_memory_stays_within_the_plan(metric, test, monkeypatch):
     """What is allocated while drawing is no more than was planned, and in the memory that was given."""
     given = simulate.statistics(metric, n_systems=40, n_segments=3000)
@@ -167,14 +164,6 @@ def test_what_is_no_size(wrong):
 
 
 class TestReading:
-    def test_a_file_as_it_was_written_is_restored(self, tmp_path):
-        given = items(5, 1000)
-        statistics.write(given, tmp_path / "x.parquet")
-        read = statistics.read(tmp_path / "x.parquet")
-        np.testing.assert_array_equal(read.counts, given.counts)
-        assert read.counts.dtype == np.int64
-        assert (read.systems, read.groups, read.kinds) == (given.systems, given.groups, given.kinds)
-
     @pytest.mark.parametrize("n_rows", [1, 7, 1000])
     def test_groups_of_rows_are_put_together(self, n_rows, tmp_path):
         """Rows in any order, names that are numbers, categories, missing labels: as the table in memory."""
@@ -203,10 +192,7 @@ class TestReading:
         ("row", "change", "message"),
         [
             (17, {"correct": np.nan}, "row 18: correct is empty or NaN, expected a number"),
-            (17, {"segment": ""}, "row 18: segment is empty, expected a name"),
             (17, {"segment": "17"}, "row 18: found segment 17 of system s0 again, expected it once"),
-            (20, {"segment": "x"}, "expected the same ones; segment 1 is in s0 only"),
-            (25, {"group": "other"}, "system s1 has more than one group, expected one"),
         ],
     )
     def test_what_is_wrong_in_a_later_group_of_rows(self, row, change, message, tmp_path):

@@ -52,11 +52,6 @@ def test_accuracy_of_one_outcome_per_line(file, capsys):
     assert (row["metric"], row["score_b"]) == ("accuracy", pytest.approx(200 / 3))
 
 
-def test_accuracy_of_other_numbers_is_refused(file, capsys):
-    assert cli.main(["compare", file("t.csv", LONG.format("acc")), "--score", "length", "--metric", "accuracy"]) == 2
-    assert "found 5 in column 'length', expected 0 or 1 for --metric accuracy" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("option", ["-m", "--metric"])
 def test_a_metric_that_is_a_column_gets_the_command_to_type(file, capsys, option):
     assert cli.main(["compare", file("t.csv", LONG.format("acc")), option, "acc"]) == 2
@@ -66,13 +61,3 @@ def test_a_metric_that_is_a_column_gets_the_command_to_type(file, capsys, option
     assert cli.main(shlex.split(command)[1:]) == 0
     with pytest.raises(InputError, match='score="acc"'):
         pairsig.read("t.csv", metric="acc")
-
-
-def test_folds_are_no_runs(file, capsys):
-    """Their training sets overlap."""
-    cells = [(i, model, run) for i in range(9) for model in "ab" for run in (1, 2)]
-    rows = "".join(f"{i},{model},{run},{(7 * i + run + (model == 'a')) % 3 > 0:d}\n" for i, model, run in cells)
-    for name, warned in (("fold", True), ("run", False)):
-        table = file(f"{name}.csv", f"item,model,{name},score\n{rows}")
-        assert cli.main(["compare", table, "--run", name]) == 0
-        assert ("warning: fold.csv: the runs are folds" in capsys.readouterr().err) == warned

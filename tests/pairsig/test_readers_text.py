@@ -70,9 +70,6 @@ class TestLines:
         segments[0] = segments[0].removeprefix("\ufeff")
         assert read("text", path) == segments
 
-    def test_skip_lines(self, write):
-        assert read("text", write(b"canary\none\n"), skip_lines=1) == ["one"]
-
     @pytest.mark.parametrize(
         ("data", "options", "message"),
         [
@@ -90,10 +87,6 @@ class TestLines:
     def test_bad_input(self, write, data, options, message):
         with pytest.raises(InputError, match=message):
             read("text", write(data), **options)
-
-    def test_unknown_reader(self, write):
-        with pytest.raises(InputError, match=r"unknown reader 'tree', expected one of text, .*; did you mean trees\?"):
-            read("tree", write(b"one\n"))
 
 
 class TestFiles:
@@ -159,7 +152,7 @@ class TestFiles:
 class TestBounds:
     """What is damaged, hostile or no text costs a sentence, not the machine's memory."""
 
-    @pytest.mark.parametrize("name", ["plain.txt", "bomb.gz", "bomb.xz", "bomb.tar", "bomb.tar.gz", "bomb.tar.xz"])
+    @pytest.mark.parametrize("name", ["plain.txt", "bomb.gz", "bomb.xz", "bomb.tar.gz"])
     def test_content_beyond_the_bound_is_not_read(self, tmp_path, monkeypatch, name):
         monkeypatch.setattr("pairsig.io.files.MAX_BYTES", 2**20)
         monkeypatch.setattr("pairsig.io.files._CHUNK", 2**16)

@@ -31,12 +31,6 @@ def test_trees_end_where_their_brackets_balance(tmp_path):
     assert trees.read(write(tmp_path, text)) == [CAT, GO, Tree("", [GO])]
 
 
-@pytest.mark.parametrize("label", ["", "TOP", "ROOT", "S1", "NP-SBJ=2", "-NONE-"])
-def test_labels_are_kept(tmp_path, label):
-    (tree,) = trees.read(write(tmp_path, f"({label} (S (VB go)))"))
-    assert tree == Tree(label, [GO])
-
-
 def test_one_per_line(tmp_path):
     lines = ["(S (VB go))", "", "(())", "  ", "( ( ) )", "(S (VB go)) (S (VB go))", "() (S (VB go))", "(S (VB go))"]
     read = trees.read(write(tmp_path, "\r\n".join(lines)), one_per_line=True)

@@ -70,11 +70,6 @@ def all_statistics(draw):
 
 
 class TestRoundTrip:
-    @examples(20)
-    @given(all_statistics())
-    def test_table(self, given_statistics):
-        assert_same(Statistics.from_table(given_statistics.to_table(), dataset="x"), given_statistics)
-
     def test_a_name_may_end_in_a_hyphen(self):
         data = Statistics.from_arrays({name: np.ones((1, 1)) for name in ("a-", "a", "-")}, ["value"], dataset="x")
         assert data.methods == data.systems
@@ -115,9 +110,9 @@ class TestRoundTrip:
     def test_systems_that_are_alike_take_little(self, tmp_path):
         """Forty that differ on one segment in a hundred take less than four that are not alike."""
         random = np.random.default_rng(0)
-        one = random.integers(0, 100, (3000, 2))
+        one = random.integers(0, 100, (2000, 2))
         many = {
-            f"s{k}": np.where(random.random((3000, 1)) < 0.01, random.integers(0, 100, (3000, 2)), one)
+            f"s{k}": np.where(random.random((2000, 1)) < 0.01, random.integers(0, 100, (2000, 2)), one)
             for k in range(40)
         }
         statistics.write(Statistics.from_arrays({"one": one}, ["x", "y"]), tmp_path / "one.parquet")
@@ -148,24 +143,18 @@ class TestFromTable:
         data = Statistics.from_table(table(group=[None] * 3 + ["g"] * 3), dataset="d")
         assert data.groups == ("a", "g")
 
-    def test_segments_are_matched_by_id(self):
-        shuffled = table().iloc[[0, 1, 2, 5, 3, 4]]
-        assert_same(Statistics.from_table(shuffled, dataset="d"), Statistics.from_table(table(), dataset="d"))
+    @pytest.mark.parametrize("order", [[0, 1, 2, 5, 3, 4], [0, 3, 1, 4, 2, 5]])
+    def test_segments_are_matched_by_id_in_any_order_of_rows(self, order):
+        expected = Statistics.from_table(table(), dataset="d")
+        assert_same(Statistics.from_table(table().iloc[order], dataset="d"), expected)
 
-    def test_rows_of_systems_may_be_mixed(self):
-        mixed = table().iloc[[0, 3, 1, 4, 2, 5]]
-        assert_same(Statistics.from_table(mixed, dataset="d"), Statistics.from_table(table(), dataset="d"))
-
-    @pytest.mark.parametrize("dtype", ["Int64", "object", "int8", "uint16", "string"])
+    @pytest.mark.parametrize("dtype", ["Int64", "object", "uint16", "string"])
     def test_any_dtype_of_whole_numbers(self, dtype):
         data = Statistics.from_table(table(correct=pd.Series([1, 2, 3, 3, 2, 1]).astype(dtype)), dataset="d")
         assert data.counts[:, :, 0].tolist() == [[1, 2, 3], [3, 2, 1]]
         assert np.issubdtype(data.counts.dtype, np.integer)
-
-    def test_booleans_are_numbers(self):
-        data = Statistics.from_table(table().assign(correct=[True, False, True] * 2, total=[True] * 6), dataset="d")
-        assert data.counts.sum() == 4 + 6
-        assert np.issubdtype(data.counts.dtype, np.integer)
+        truth = Statistics.from_table(table(correct=[True, False, True] * 2), dataset="d")
+        assert truth.counts[:, :, 0].tolist() == [[1, 0, 1]] * 2
 
     @pytest.mark.parametrize(
         ("columns", "fragments"),
@@ -187,17 +176,6 @@ class TestFromTable:
         with pytest.raises(InputError, match=message("the source", *fragments)):
             Statistics.from_table(table(**columns), dataset="d", source="the source")
 
-    @pytest.mark.parametrize(
-        ("drop", "fragments"),
-        [
-            (0, ["a has 2 segments, b has 3", "expected the same", "segment 1 is in b only"]),
-            (5, ["a has 3 segments, b has 2", "expected the same", "segment 3 is in a only"]),
-        ],
-    )
-    def test_a_segment_in_one_system_only(self, drop, fragments):
-        with pytest.raises(InputError, match=message(*fragments)):
-            Statistics.from_table(table().drop(index=drop), dataset="d")
-
     def test_no_rows_no_counts_no_keys(self):
         with pytest.raises(InputError, match=message("empty", "expected one row per system and segment")):
             Statistics.from_table(table().iloc[:0], dataset="d")
@@ -212,14 +190,10 @@ class TestFromFile:
         ("content", "fragments"),
         [
             (b"", ["empty"]),
-            (b"system\tsegment\tvalue\n", ["empty", "expected one row"]),
             (b"system\tsegment\tvalue\na\t1\t2\nb\t1\t3x\n", ["line 3", "value is '3x'", "expected a number"]),
             (b"system\tsegment\tvalue\na\t1\tnan\nb\t1\t3\n", ["line 2", "value is", "expected a number"]),
-            (b"system\tsegment\tvalue\na\t1\t\nb\t1\t3\n", ["line 2", "value is", "expected a number"]),
             (b"system\tsegment\tvalue\n\t1\t2\n", ["line 2", "system is empty", "expected a name"]),
             (b"system\tsegment\tvalue\na\t1\t2\na\t1\t2\n", ["line 3", "segment 1 of system a again"]),
-            (b"system\tsegment\tvalue\ncaf\xe9\t1\t2\n", ["UTF-8"]),
-            (b"system\tsegment\tvalue\na\t1\n", ["2", "2 fields", "expected 3"]),
         ],
     )
     def test_refused(self, tmp_path, content, fragments):
@@ -295,7 +269,7 @@ class TestByDocument:
             expected = pd.DataFrame(counts[system]).groupby(documents, sort=False).sum().to_numpy()
             np.testing.assert_array_equal(sums[system], expected)
 
-    @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.bool_, np.int64, np.float32])
+    @pytest.mark.parametrize("dtype", [np.int8, np.bool_, np.float32])
     def test_sums_do_not_overflow(self, dtype):
         counts = np.ones((1, 300, 1), dtype=dtype)
         assert statistics.by_document(np.array(["d"] * 300), counts).tolist() == [[[300]]]
@@ -317,21 +291,12 @@ class TestSelect:
         assert chosen.documents.tolist() == ["document6", "document1", "document1"]
         np.testing.assert_array_equal(chosen.counts, self.data.counts[[2, 0]][:, [5, 0, 0]])
 
-    def test_duplicates_are_found(self):
-        assert self.data.duplicates() == []
-        counts = self.data.counts.copy()
-        counts[3] = counts[1]
-        assert replace(self.data, counts=counts).duplicates() == [("system2", "system4")]
-
-    def test_duplicates_of_other_groups_and_kinds_are_duplicates(self):
+    def test_duplicates_are_reported_against_the_first_of_any_group_and_kind(self):
         """Two people who hand in the same output are what the message is for."""
-        twins = replace(self.data.select(systems=self.data.systems[:2]), groups=("x", "y"), kinds=("k", "l"))
-        twins = replace(twins, counts=twins.counts[[0, 0]])
-        assert twins.duplicates() == [twins.systems]
-
-    def test_all_duplicates_are_reported_against_the_first(self):
-        same = Statistics.from_arrays(dict.fromkeys("abc", np.ones((2, 1))), ["value"])
-        assert same.duplicates() == [("a", "b"), ("a", "c")]
+        assert self.data.duplicates() == []
+        counts = self.data.counts[[0, 1, 1, 1]]
+        same = replace(self.data, counts=counts, groups=tuple("wxyz"), kinds=tuple("klmn"))
+        assert same.duplicates() == [("system2", "system3"), ("system2", "system4")]
 
 
 class TestCollect:
@@ -358,11 +323,6 @@ class TestCollect:
         with pytest.raises(InputError, match=message("d: ", *fragments)):
             statistics.collect([self.part("a"), self.part("b", **changes)], dataset="d", provenance={})
 
-    def test_unequal_numbers_of_segments(self):
-        longer = Statistics.from_arrays({"b": np.ones((5, 1))}, ["value"])
-        with pytest.raises(InputError, match=message("a has 3 segments, b has 5", "segment 4 is in b only")):
-            statistics.collect([self.part("a"), longer], dataset="d", provenance={})
-
 
 class TestPool:
     def part(self, dataset: str, systems: str, n_segments: int, columns=("value",)) -> Statistics:
@@ -371,18 +331,14 @@ class TestPool:
 
     def test_shared_systems_and_prefixed_ids(self):
         first, second = self.part("one", "abc", 2), self.part("two", "cab", 3)
-        second = replace(second, domains=np.array(["news", "", "-"]))
+        second = replace(second, domains=np.array(["news", "", "-"]), documents=np.array(["d", "", "d"]))
         third = self.part("three", "xac", 1)
         pooled = statistics.pool([first, second, third], dataset="all")
         assert (pooled.dataset, pooled.systems) == ("all", ("a", "c"))
         assert pooled.segments.tolist() == ["one/1", "one/2", "two/1", "two/2", "two/3", "three/1"]
-        assert pooled.documents.tolist() == ["one/d"] * 2 + ["two/d"] * 3 + ["three/d"]
+        assert pooled.documents.tolist() == ["one/d", "one/d", "two/d", "", "two/d", "three/d"]
         assert pooled.domains.tolist() == ["one", "one", "news", "two", "two", "three"]
         assert pooled.counts[:, :, 0].tolist() == [[ord("a")] * 6, [ord("c")] * 6]
-
-    def test_segments_without_document_stay_without(self):
-        parts = [replace(self.part(name, "ab", 1), documents=np.array([""])) for name in ("one", "two")]
-        assert statistics.pool(parts, dataset="all").documents.tolist() == ["", ""]
 
     @pytest.mark.parametrize(
         ("second", "fragments"),

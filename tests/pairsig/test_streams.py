@@ -57,7 +57,6 @@ def test_messages_call_standard_input_by_its_sign(files, monkeypatch, capsys):
     "command",
     [
         ["compare", "a", "b"],
-        ["rank", "a", "b", "c", "--n-resamples", "100"],
         ["plan", "a", "b", "--gain", "0.1"],
         ["compare", "--runs", "a", "b", "--runs", "c", "a2"],
     ],

@@ -120,11 +120,6 @@ class TestAgreement:
 
 
 class TestMetrics:
-    def test_each_has_its_own_column_and_is_averaged(self):
-        assert [m.columns for m in METRICS] == [(m.name,) for m in METRICS]
-        assert {m.name for m in METRICS} == {f"{t}_{part}" for t in TYPES for part in ("recall", "f")}
-        assert all(m.averaged and m.higher_is_better for m in METRICS)
-
     def test_macro_average(self):
         columns = METRICS[0].statistics(["a b", "c"], ["a d", "c"])
         assert METRICS[0].score([columns["rouge1_recall"].sum(), 2]) == 75

@@ -25,7 +25,6 @@ import pairsig
 from pairsig import cli
 from pairsig.io.errors import FLAGS, InputError, Question
 from pairsig.readers import table
-from pairsig.readers.cells import Column
 from pairsig.readers.system_counts import SystemCounts
 from pairsig.readers.table import Roles, read
 
@@ -212,12 +211,6 @@ def test_what_pandas_prints_is_converted_by_the_lines_that_the_error_shows(tmp_p
         assert [part.system for part in read("scores-table.csv")] == ["A", "B"]
 
 
-def test_an_item_of_two_columns_is_another_one_if_either_differs() -> None:
-    frame = pd.DataFrame({"a": ["x/y", "x"], "b": ["z", "y/z"], "score": [1, 0]})
-    (part,) = read(frame, Roles(item=["a", "b"], score="score"))
-    assert len(set(part.segments)) == 2
-
-
 def test_winners_are_converted_as_the_question_shows(tmp_path, monkeypatch, capsys):
     """Of three questions, gpt wins the first and the third."""
     monkeypatch.chdir(tmp_path)
@@ -228,15 +221,6 @@ def test_winners_are_converted_as_the_question_shows(tmp_path, monkeypatch, caps
     exec("\n".join(line.strip() for line in lines if line.startswith("    ")), {})
     data = pairsig.read("w-table.csv", system="system", score="won")
     assert dict(zip(data.systems, data.counts.mean(axis=1)[:, 0], strict=True)) == {"gpt": 2 / 3, "llama": 1 / 3}
-
-
-def test_one_system_lists_the_columns(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_text("id,who,score\n1,A,1\n2,A,0\n3,B,1\n4,B,1\n")
-    assert cli.main(["compare", "t.csv", "--item", "id"]) == 2
-    message = capsys.readouterr().err
-    assert "found one system, expected at least two" in message
-    assert "who: text (A, B)" in message
 
 
 @pytest.mark.parametrize(
@@ -328,16 +312,6 @@ def test_whole_numbers_that_no_float_holds_are_refused(value, fits):
     else:
         with pytest.raises(InputError, match="found a number above 2⁵³ in column A"):
             read(frame, Roles(systems="A,B", any_value=True))
-
-
-@pytest.mark.parametrize(("name", "direction"), [("wer", "lower"), ("accuracy", "higher")])
-def test_a_direction_that_the_name_says_need_not_be_declared(name, direction):
-    frame = pd.DataFrame({"id": [1, 2, 1, 2], "system": list("AABB"), name: [0.1, 0.2, 0.3, 0.5]})
-    other = {"lower": "higher", "higher": "lower"}[direction]
-    assert read(frame)[0].metrics[0].higher_is_better == (direction == "higher")
-    assert read(frame, Roles(**{f"{direction}_is_better": True}))[0].metrics[0].assumed is False
-    with pytest.raises(InputError, match=f"found --{other}-is-better, but {direction} {name} is better; leave it out"):
-        read(frame, Roles(**{f"{other}_is_better": True}))
 
 
 def test_a_question_lists_at_most_thirty_columns_and_a_few_codes():
@@ -459,14 +433,6 @@ def test_which_rows_may_be_subtotals(columns: list[list[float]], rows: list[int]
     assert table._subtotals([np.array(column, dtype=float) for column in columns]) == rows
 
 
-def test_two_rows_of_two_counts_have_a_command_unless_they_are_systems(tmp_path: Path) -> None:
-    for head, command in (("actual", "pairsig compare --counts 50 10 5 35"), ("system", None)):
-        (tmp_path / "t.csv").write_text(f"{head},yes,no\nyes,50,10\nno,5,35\n")
-        with pytest.raises(InputError) as caught:
-            read(tmp_path / "t.csv")
-        assert (str(caught.value).splitlines()[-1] == command) == (command is not None)
-
-
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])
 def test_several_metrics_per_item_are_converted_as_the_question_shows(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"t.{suffix}"
@@ -509,18 +475,6 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     for name, where in (("t.csv", "line 4"), ("t.jsonl", "line 3"), ("t.xlsx", "row 3")):
         with pytest.raises(Question, match=f"{name}, {where}: found 'x' among the scores"):
             read(tmp_path / name, Roles(systems="a,b"))
-
-
-def test_numbers_with_units_are_numbers_that_cannot_be_read() -> None:
-    """Blanks around them do not matter; words and dates are text."""
-    kinds = {
-        "mixed": [[" 5ms ", "6 ms"], ["0.5±0.1", "0.4 [0.3, 0.5]"]],
-        "text": [["a", "b"], ["2024-01-01", "2024-01-02"]],
-        "numbers": [[1, None]],
-        "empty": [[None, None]],
-    }
-    for kind, cells in [(kind, cells) for kind, columns in kinds.items() for cells in columns]:
-        assert Column(pd.Series(cells)).kind == kind
 
 
 def test_empty_rows_at_the_end_of_a_workbook_are_no_items(tmp_path: Path) -> None:
@@ -739,9 +693,3 @@ def test_what_is_offered_is_what_the_columns_may_mean(case: str, tmp_path: Path)
 def test_texts_of_one_row_or_with_gaps_identify_no_items(frame: dict[str, list[Any]]) -> None:
     (part,) = read(pd.DataFrame(frame), several=True)
     assert part.by_row
-
-
-def test_capital_letters_in_a_suffix_do_not_matter(tmp_path):
-    rows = ["item\tsystem\tscore", "1\ta\t1", "1\tb\t0", "2\ta\t1", "2\tb\t1"]
-    (tmp_path / "SCORES.TSV").write_text("\n".join(rows), encoding="utf-8")
-    assert pairsig.read(tmp_path / "SCORES.TSV").systems == ("a", "b")
