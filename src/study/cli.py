@@ -520,13 +520,9 @@ def _figure(arguments: argparse.Namespace) -> None:
         if not files and name != "overlay":
             folders = " and ".join(map(str, arguments.results))
             raise InputError(f"found no {pattern} in {folders}, expected the table of a run; type make quick")
-        paths += [(name, path) for path in (files[:1] if figure.per_dataset or figure.once else files)]
-    drawn = _drawing(figure)(*(analysis.read(path, name) for name, path in paths))
-
-    from pairsig.io.pictures import save
-
-    save(drawn, arguments.output)
-    print(f"{arguments.output}: {figure.name} from {', '.join(str(path) for _, path in paths)}")
+        paths += files[:1] if figure.per_dataset or figure.once else files
+    _plot(argparse.Namespace(figure=figure.name, tables=paths, more=[], output=[[arguments.output]]))
+    print(f"{arguments.output}: {figure.name} from {', '.join(map(str, paths))}")
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:

@@ -20,7 +20,16 @@ from pairsig.io.tables import frame
 from study.analysis import expected, over_systems, row_place
 from study.analysis.pairs import WINDOW, by_test_set, of_one_test, pvalues
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
-from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, ONE_SIDED, PUBLISHED, numeric, with_interval
+from study.tables.columns import (
+    CALIBRATION,
+    CALIBRATIONS,
+    DISTANCE,
+    ONE_SIDED,
+    PUBLISHED,
+    addressed,
+    numeric,
+    with_interval,
+)
 from study.test_sets import SAME, is_whole, matches
 
 CALIBRATION_TABLE = Table(
@@ -336,12 +345,9 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
     Table `TABLE_1`, one row per p-value range and calibration with one of the `DISTANCES`, after the paper's rows. The
     paper's intervals are Clopper and Pearson's for independent pairs, where it reports the number of pairs.
     """
-    parts = published["compared_with"].astype(str).str.extract(r"^share:[^:]*:(\w+):([\d.]+)-([\d.]+)$")
+    shares = addressed(published, "share", "calibration", "distance", "p_range")
     paper = {
-        (distance, float(low), float(high)): float(value) / 100
-        for (distance, low, high), value in zip(
-            parts.dropna().to_numpy(), published["published"][parts[0].notna()], strict=True
-        )
+        (row.distance, *map(float, row.p_range.split("-"))): float(row.published) / 100 for row in shares.itertuples()
     }
     ranges = [
         span for span in [*pairwise(P_RANGES), WINDOW] if any((distance, *span) in paper for distance in DISTANCES)

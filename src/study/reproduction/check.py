@@ -15,7 +15,7 @@ from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
-from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, numeric, optional_count, with_interval
+from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, addressed, numeric, optional_count, with_interval
 
 _WHY = "why the two cannot be compared, or what the comparison assumes"
 
@@ -389,12 +389,9 @@ def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) ->
 
 def _in_window(published: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The paper's number of pairs in the window around 0.05, by calibration and distance."""
-    n_pairs = {}
-    for row in published.to_dict("records"):
-        kind, *address = str(row["compared_with"]).split(":")
-        if kind == "share" and address[2:] == ["-".join(map(str, WINDOW))] and _positive(row, "n_pairs"):
-            n_pairs[address[0], address[1]] = float(row["n_pairs"])
-    return n_pairs
+    shares = addressed(published, "share", "calibration", "distance", "p_range")
+    known = shares[(shares["p_range"] == "-".join(map(str, WINDOW))) & (shares["n_pairs"] > 0)]
+    return {(row.calibration, row.distance): float(row.n_pairs) for row in known.itertuples()}
 
 
 def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Series | None:

@@ -63,7 +63,7 @@ VALIDATION = Table(
 )
 
 
-def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
+def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare the critical differences of retrained systems with those of published systems (the paper's section 3.2).
 
     The paper overlays the two gain-confidence curves. Here they are compared at p = 0.05, where a pair needs a gain of
@@ -95,7 +95,8 @@ def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame) -> pd.DataFrame:
     interval of the ratio contains 1, else `differs`; it is `too few` if one side has fewer than 10 pairs near p = 0.05
     or fewer than 6 systems.
     """
-    keyed, overlays = dict(by_test_set(comparisons)), dict(zip(datasets["dataset"], datasets["overlay"], strict=True))
+    keyed = dict(by_test_set(comparisons))
+    overlays = {} if datasets is None else dict(zip(datasets["dataset"], datasets["overlay"], strict=True))
     compared = []
     for (dataset, test_set, metric, test), rows in keyed.items():
         others = [key for key in keyed if key[0] == overlays.get(dataset) and key[1] == test_set and key[3] == test]
@@ -188,7 +189,7 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
 
 ANALYSIS = Analysis(
     validate,
-    {"comparisons": Comparisons(), "datasets": Rows(DATASETS)},
+    {"comparisons": Comparisons(), "datasets": Rows(DATASETS, optional=True)},
     tables=(
         Output(
             VALIDATION,
