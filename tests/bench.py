@@ -23,6 +23,8 @@ import numpy as np
 SMALL = "--small" in sys.argv
 MILLION = 10_000 if SMALL else 1_000_000
 _THREADS = 2
+REPEAT = 1 if SMALL else 4
+"""Runs of what draws, and of its limit: the speed of a machine with other work to do varies."""
 
 
 def size(n: int) -> int:
@@ -53,10 +55,16 @@ def spent(function: Callable[[], object], repeat: int = 1) -> Spent:
     return min(times)
 
 
+def extrapolated(run: Callable[[int], object], n_resamples: int, n_run: int) -> Spent:
+    """What so many resamples take, from fewer, without what does not grow with them."""
+    fixed = spent(lambda: run(2), REPEAT)
+    return fixed + (spent(lambda: run(n_run), REPEAT) + fixed * -1) * (n_resamples / n_run)
+
+
 def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[str, Spent]:
     """The bare draws of so many resamples, and the bare product, from fewer: on as many threads as ours take.
 
-    In blocks as ours: of the product's own buffer, which is in the cache for a pair of systems.
+    In blocks as ours; of few columns, both together, as ours: one compiled loop does both.
     """
     from threadpoolctl import threadpool_limits
 
@@ -65,25 +73,34 @@ def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[
 
     product = engine.Scorer(counts, registry.metric(metric)).product
     n_units, few = product.n_units, len(product.matrix) <= engine._FEW_COLUMNS
-    rows = max(8, (engine._CACHE_ELEMENTS if few else engine._BATCH_ELEMENTS) // n_units)
+    rows = min(1024, max(8, engine._BATCH_ELEMENTS // n_units))
     matrix = np.ascontiguousarray(product.matrix.T)
     blocks = -(-n_run // rows)
 
-    def on_threads(work: Callable[[np.ndarray, int], object]) -> Spent:
+    def on_threads(begin: Callable[[], Callable[[int], object]]) -> Spent:
         def all_of(worker: int) -> None:
-            out = np.ones((rows, n_units), dtype=product.dtype)
+            work = begin()
             for number in range(worker, blocks, _THREADS):
-                work(out, number)
+                work(number)
 
         with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(_THREADS) as workers:
-            return spent(lambda: list(workers.map(all_of, range(_THREADS))), 2) * (n_resamples / (blocks * rows))
+            return spent(lambda: list(workers.map(all_of, range(_THREADS))), REPEAT) * (n_resamples / (blocks * rows))
 
-    return {
-        "bare draws": on_threads(
-            lambda out, number: random_streams.bootstrap_counts(1, rows * number, rows, n_units, out=out)
-        ),
-        "bare product": on_threads(lambda out, _: out @ matrix),
-    }
+    def draws() -> Callable[[int], object]:
+        out = np.ones((rows, n_units), dtype=product.dtype)
+        return lambda number: random_streams.bootstrap_counts(1, rows * number, rows, n_units, out=out)
+
+    def products() -> Callable[[int], object]:
+        drawn = np.ones((rows, n_units), dtype=product.dtype)
+        return lambda _: drawn @ matrix
+
+    def both() -> Callable[[int], object]:
+        drawn = product.buffers(rows, len(product.matrix), "resample")
+        return lambda number: drawn(1, rows * number, rows)
+
+    if few:
+        return {"bare draws and product": on_threads(both)}
+    return {"bare draws": on_threads(draws), "bare product": on_threads(products)}
 
 
 def row(ours: Spent, beside: dict[str, Spent], note: str = "") -> dict[str, Any]:
@@ -107,9 +124,9 @@ def all_pairs() -> dict[str, Any]:
 
     data = simulate.statistics("bleu", n_systems=size(150), n_segments=size(2034), n_groups=2)
     _compare(data, n_resamples=2048)  # compile, and let BLAS start
-    n_run = MILLION // 5
-    ours = spent(lambda: _compare(data, n_resamples=n_run)) * 5
-    return row(ours, bare(data.of(registry.metric("bleu")), "bleu", MILLION, n_run // 2), "from 200,000 resamples")
+    n_run = MILLION // 20
+    ours = extrapolated(lambda number: _compare(data, n_resamples=number), MILLION, n_run)
+    return row(ours, bare(data.of(registry.metric("bleu")), "bleu", MILLION, n_run), f"from {n_run:,} resamples")
 
 
 def ranks() -> dict[str, Any]:
@@ -122,13 +139,13 @@ def ranks() -> dict[str, Any]:
 
     data = simulate.statistics("bleu", n_systems=size(150), n_segments=size(2034), n_groups=2)
     pairsig.rank(data, metric="bleu", n_resamples=100)  # compile
-    ours = spent(lambda: pairsig.rank(data, metric="bleu"))
+    ours = spent(lambda: pairsig.rank(data, metric="bleu"), REPEAT)
     bleu = registry.metric("bleu")
     values = np.random.default_rng(1).random((1, size(150), size(2034)))
     product = engine.Product(list(values), np.array([2.0**40]))
     options = engine.Resampling(size(100_000)), range(size(100_000))
     swaps = find("randomization")
-    drawn = spent(lambda: engine.for_each_batch(lambda *_: None, swaps, product, *options))
+    drawn = spent(lambda: engine.for_each_batch(lambda *_: None, swaps, product, *options), REPEAT)
     some = data.select(systems=data.systems[:40])
     plain = {"metric": bleu, "n_resamples": size(2_000), "estimator": "plain"}  # nothing that is done once per pair
     compared = spent(lambda: _compare(some, "randomization", **plain))
@@ -151,8 +168,9 @@ def methods() -> dict[str, Any]:
     data = pairsig.Statistics.from_arrays({f"m{i}": rows for i, rows in enumerate(counts)}, ["correct", "total"])
     pairsig.compare_methods(data.select(systems=data.systems[:20]), metric="accuracy", n_resamples=100)
     n_run = size(20_000)
-    closed = spent(lambda: pairsig.compare_methods(data, metric="accuracy", threads=_THREADS))
-    drawn = spent(lambda: pairsig.compare_methods(data, metric="accuracy", n_resamples=n_run, threads=_THREADS))
+    options: dict[str, Any] = {"metric": "accuracy", "threads": _THREADS}
+    closed = spent(lambda: pairsig.compare_methods(data, **options), REPEAT)
+    drawn = spent(lambda: pairsig.compare_methods(data, n_resamples=n_run, **options), REPEAT)
     ours = closed + (drawn + closed * -1) * (100_000 / n_run)
     beside = bare(data.of(registry.metric("accuracy")), "accuracy", 100_000, n_run)
     note = f"from {n_run:,} resamples; closed forms alone {closed.cpu:.3g} CPU s, {closed.wall:.3g} s"
@@ -212,7 +230,7 @@ def short_pairs() -> dict[str, Any]:
 
     data = simulate.statistics("accuracy", n_systems=size(60), n_segments=50)
     _compare(data, n_resamples=2048)  # compile
-    ours = spent(lambda: _compare(data, n_resamples=MILLION), 2)
+    ours = spent(lambda: _compare(data, n_resamples=MILLION), REPEAT)
     return row(ours, bare(data.of(registry.metric("accuracy")), "accuracy", MILLION, MILLION))
 
 
@@ -407,10 +425,11 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
 
     few = data.select(systems=data.systems[:3])
     _compare(few, test, metric=metric)  # compile
-    _compare(few, drawn, metric=metric, n_resamples=100)
+    plain: dict[str, Any] = {"metric": metric, "estimator": "plain"}  # nothing that is done once per pair
+    _compare(few, drawn, n_resamples=100, **plain)
     table = _compare(data, test, metric=metric)
     ours = spent(lambda: _compare(data, test, metric=metric))
-    peer = spent(lambda: _compare(data, drawn, metric=metric, n_resamples=n_peer)) * (MILLION / n_peer)
+    peer = spent(lambda: _compare(data, drawn, n_resamples=n_peer, **plain)) * (MILLION / n_peer)
     beside, note = {"our own 10⁶": peer}, f"ours from {n_peer:,}"
     counts = data.of(registry.metric(metric)).astype(float)
     if metric == "accuracy" and test == "exact":
@@ -485,12 +504,10 @@ def bleu_large() -> dict[str, Any]:
     import simulate
     from pairsig.metrics import registry
 
-    n_resamples, some = size(100_000), size(1_000)
+    n_resamples, some = size(100_000), size(2_000)
     data = simulate.statistics("bleu", n_systems=size(300), n_segments=size(20_000), n_groups=2)
     _compare(data.select(segments=slice(0, 100)), n_resamples=100)  # compile
-    fixed = spent(lambda: _compare(data, n_resamples=2))  # what does not grow with the resamples
-    ours = spent(lambda: _compare(data, n_resamples=some))
-    ours = fixed + (ours + fixed * -1) * (n_resamples / some)
+    ours = extrapolated(lambda number: _compare(data, n_resamples=number), n_resamples, some)
     return row(ours, bare(data.of(registry.metric("bleu")), "bleu", n_resamples, some), f"from {some:,} resamples")
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import json
 import os
 import re
 import shutil
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -68,6 +70,40 @@ def file(tmp_path):
         return str(tmp_path / name)
 
     return write
+
+
+@pytest.fixture
+def answer(capsys):
+    """The rows that `pairsig compare` prints as JSON, and what it says beside them."""
+    from pairsig import cli
+
+    def answered(*words: object) -> tuple[list[dict[str, Any]], str]:
+        status = cli.main(["compare", *map(str, words), "--format", "json"])
+        printed = capsys.readouterr()
+        assert status == 0, printed.err
+        return json.loads(printed.out)["rows"], printed.err
+
+    return answered
+
+
+@pytest.fixture
+def rows(answer):
+    """The rows that `pairsig compare` prints as JSON."""
+    return lambda *words: answer(*words)[0]
+
+
+@pytest.fixture
+def refusal(capsys):
+    """What a command of `pairsig` says that must fail: with status 2, and nothing on standard output."""
+    from pairsig import cli
+
+    def refused(*words: object) -> str:
+        status = cli.main(list(map(str, words)))
+        printed = capsys.readouterr()
+        assert (status, printed.out) == (2, "")
+        return printed.err
+
+    return refused
 
 
 @pytest.fixture(scope="session")

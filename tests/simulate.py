@@ -13,6 +13,13 @@ FAMILIES = ("accuracy", "f1", "bleu", "mean")
 """Metrics whose counts can be simulated."""
 
 
+def items(only_a: int, only_b: int, n: int) -> NDArray[np.int64]:
+    """Outcomes of two systems on n items: A alone passes some, B alone passes some, and both pass the rest."""
+    outcomes = np.ones((2, n), dtype=np.int64)
+    outcomes[1, :only_a] = outcomes[0, only_a : only_a + only_b] = 0
+    return outcomes
+
+
 def statistics(
     metric: str,
     *,

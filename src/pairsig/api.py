@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,26 +18,23 @@ from pairsig.comparisons import all_pairs, inputs, methods
 from pairsig.comparisons.baseline import (
     compare_with_one,
     decisive,
-    equation,
-    lower_is_better,
     most_important,
-    rounded,
     shown_adjusted,
     shown_p,
     unused,
 )
 from pairsig.core import definitions
 from pairsig.core.engine import Resampling, Seed, seed_of
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.rendering import render
 from pairsig.io.results import TableResult
-from pairsig.io.tables import Row, records
+from pairsig.io.tables import records
 from pairsig.metrics import Metric
-from pairsig.report.sentences import ALPHA, adjusted_by_holm, as_gains, digits, size, verdict
+from pairsig.report import sentences
 from pairsig.stats import intervals, kernels, studentized
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
@@ -162,13 +159,14 @@ class Comparison(TableResult):
         return _interval(whole, lambda: pair, self.difference, self.pvalue, test, self._resampling)
 
     def __str__(self) -> str:
-        family = {"method": "", "alternative": "two-sided"}
+        rows = [sentences.as_gains(row) for row in records(self._rows)]
         if any(self.statistics.runs):
-            family["test"] = "randomization"
-        rows = records(self._rows)
-        of_family = [row | family for row in rows]
-        shown = zip(rows, decisive(of_family), shown_adjusted(of_family), strict=True)
-        lines = [_sentence(row, decides, holm) for row, decides, holm in islice(shown, _SHOWN)]
+            n_documents = len(set(self.statistics.documents)) if self.unit == "document" else 0
+            lines = sentences.of_methods(pd.DataFrame(rows[:_SHOWN]), n_documents).split("\n")
+        else:
+            shown = zip(rows, shown_adjusted(rows), decisive(rows), strict=True)
+            lines = [sentences.of_pair(row, holm, decides) for row, holm, decides in islice(shown, _SHOWN)]
+        lines = [f"{line} {sentences.of_scores(row)}" for line, row in zip(lines, rows, strict=False)]
         if len(rows) > _SHOWN:
             lines.append(f"and {len(rows) - _SHOWN:,} more pairs")
         notes = [note.replace("--details", ".notes") for note in most_important(self.notes)]
@@ -234,34 +232,10 @@ class Comparison(TableResult):
         )._rows
 
 
-def _sentence(row: Row, decides: float, holm: str) -> str:
-    """One pair; `decides` is the adjusted p-value that decides, `holm` the same as it is printed."""
-    row = as_gains(row)
-    a, b, places = row["system_a"], row["system_b"], digits(row["gain"], row["ci_low"], row["ci_high"])
-    n = size(row["n_segments"], row["n_units"] if row["n_units"] < row["n_segments"] else 0)
-    if not row["better"]:
-        return f"{a} and {b} have the same {row['metric']}, {row['score_a']:.{places}f} ({n})"
-    ahead, behind = (row["score_a"], row["score_b"]) if row["better"] == a else (row["score_b"], row["score_a"])
-    test = definitions.from_signature(row["signature"]).label if row["signature"] else row["test"]
-    runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, " if "n_runs_a" in row else ""
-    about = [f"{ahead:.{places}f} against {behind:.{places}f}"]
-    if lower_is_better(row, b):
-        about.append("lower is better")
-    if not math.isnan(row["ci_low"]):
-        about.append(f"95 % CI {rounded(row['ci_low'], places)} to {rounded(row['ci_high'], places)}")
-    adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
-    about += [f"{test} test, {equation(shown_p(row))}{adjusted}", f"{runs}{n}"]
-    gain = f"{row['gain']:.{places}f} points of {row['metric']}"
-    direction = definitions.from_signature(row["signature"]).alternative if row["signature"] else ""
-    if direction in ("greater", "less") and decides >= ALPHA:
-        return f"the score of {a} is not significantly {direction} than that of {b} ({', '.join(about)})"
-    return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
-
-
 def _signed(table: pd.DataFrame) -> pd.DataFrame:
     """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
-    names = {"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"}
-    return methods.signed(table).rename(columns=names)
+    names = {"system_a": "method_a", "system_b": "method_b", "pvalue": "pvalue_method"}
+    return methods.signed(table).assign(**{name: table[column] for name, column in names.items()})
 
 
 def _interval(
@@ -366,7 +340,7 @@ def compare(
     ... )
     >>> result = pairsig.compare(pairsig.read(rows, item="question"))
     >>> print(str(result).split(" (")[0])
-    new is better than old by 0.58 points of correct
+    new is better than old by 0.58 in correct
     """
     statistics, chosen = inputs.prepared(data, metric)
     if len(set(statistics.methods)) < 2:
@@ -390,7 +364,7 @@ def compare(
         rows = rows.assign(only_a=math.nan, only_b=math.nan)
         notes = list(filter(None, chain.from_iterable(compared["doubt"].str.split("; "))))
     else:
-        rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
+        rows, notes = _pairs(_Outputs(statistics, chosen, unit, resampling), test, method, alternative, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
     n_units = len(set(statistics.documents)) if unit == "document" else rows["n_segments"]
     drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
@@ -409,17 +383,33 @@ def compare(
     )
 
 
+@dataclass(frozen=True)
+class _Outputs:
+    """Systems with one output each, and what all of their comparisons have in common."""
+
+    statistics: Statistics
+    metric: Metric
+    unit: Unit
+    resampling: Resampling
+
+    @cached_property
+    def counts(self) -> NDArray[Any]:
+        return self.statistics.of(self.metric)
+
+    def places(self, names: pd.Series[str]) -> NDArray[np.intp]:
+        """The numbers of systems."""
+        return np.asarray(names.map({name: place for place, name in enumerate(self.statistics.systems)}))
+
+    def pair(self, a: int, b: int) -> Pair:
+        documents = self.statistics.documents if self.unit == "document" else None
+        return Pair(self.metric, self.counts[[a, b]], documents)
+
+
 def _pairs(
-    statistics: Statistics,
-    metric: Metric,
-    test: str | None,
-    method: str | None,
-    alternative: str,
-    unit: Unit,
-    resampling: Resampling,
-    baseline: str | None,
+    outputs: _Outputs, test: str | None, method: str | None, alternative: str, baseline: str | None
 ) -> tuple[pd.DataFrame, list[str]]:
     """One row per pair of outputs, and the notes about them."""
+    statistics, resampling = outputs.statistics, outputs.resampling
     directed = alternative in ("greater", "less")
     if directed and baseline is None and len(statistics.systems) > 2:
         raise InputError(
@@ -431,55 +421,40 @@ def _pairs(
         test or definitions.DEFAULT_TEST,
         method=method,
         alternative="two-sided" if directed else alternative,
-        metric=metric,
+        metric=outputs.metric,
         n_resamples=resampling.n_resamples,
         rng=resampling.seed,
-        unit=unit,
+        unit=outputs.unit,
         threads=resampling.threads,
         or_draw=test is None,
     )
     rows["pvalue"] = rows["pvalue"].fillna(rows["pvalue_one_sided"])  # of the test that was asked for
-    place = {name: index for index, name in enumerate(statistics.systems)}
     rows["better"] = np.where(rows["gain"] > 0, rows["system_a"], "")
     # In the order of the data, not the better system first; a baseline is the second.
-    turned = (rows["system_a"].map(place) > rows["system_b"].map(place)).to_numpy()
+    turned = outputs.places(rows["system_a"]) > outputs.places(rows["system_b"])
     if baseline is not None:
         rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
         turned = (rows["system_a"] == baseline).to_numpy()
     for column in ("system", "score"):
         first, second = rows[f"{column}_a"], rows[f"{column}_b"]
         rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
-    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
-
-    def pair_of(a: str, b: str) -> Pair:
-        return Pair(metric, counts[[place[a], place[b]]], documents)
-
     if directed:
-        rows = _one_sided(rows, pair_of, alternative, resampling)
+        rows = _one_sided(rows, outputs, alternative)
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
-    return _with_intervals(rows, statistics, counts, pair_of, metric, unit, resampling)
+    return _with_intervals(rows, outputs)
 
 
-def _with_intervals(
-    rows: pd.DataFrame,
-    statistics: Statistics,
-    counts: NDArray[Any],
-    pair_of: Callable[[str, str], Pair],
-    metric: Metric,
-    unit: Unit,
-    resampling: Resampling,
-) -> tuple[pd.DataFrame, list[str]]:
+def _with_intervals(rows: pd.DataFrame, outputs: _Outputs) -> tuple[pd.DataFrame, list[str]]:
     """The rows with intervals and counts of items on which one system alone is better, and the notes about them."""
-    place = {name: index for index, name in enumerate(statistics.systems)}
+    statistics, counts, metric, unit = outputs.statistics, outputs.counts, outputs.metric, outputs.unit
     items = intervals.Items.of(counts, metric)
     if items is not None and unit == "segment":
         closed: Callable[..., intervals.Interval] = partial(items.interval, unit=unit)
     else:
-        units = counts if unit == "segment" else by_document(statistics.documents, counts)
-        closed = intervals.of_pairs(units, metric, unit)
+        closed = intervals.of_pairs(statistics.of_units(metric, unit), metric, unit)
     passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
-    first, second = (rows[name].map(place).to_numpy() for name in ("system_a", "system_b"))
+    first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])
     tests = list(map(definitions.from_signature, rows["signature"]))
     notes: list[str] = []
     ends, alone = np.full((2, 2, len(rows)), math.nan)
@@ -492,10 +467,9 @@ def _with_intervals(
             places = np.flatnonzero(two_sided & intervals.disagree(low, high, rows["difference"], rows["pvalue"]))
     for row in places.tolist():
         run, a, b = tests[row], first[row], second[row]
-        names = statistics.systems[a], statistics.systems[b]
-        pair = cache(partial(pair_of, *names))
+        pair = cache(partial(outputs.pair, a, b))
         whole = closed(a, b)
-        interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, resampling)
+        interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, outputs.resampling)
         ends[:, row] = interval.low, interval.high
         if items is None and passes[a] and passes[b]:
             alone[:, row] = intervals.right_alone(pair()) or (math.nan, math.nan)
@@ -504,22 +478,22 @@ def _with_intervals(
             whole.doubt,
             studentized.warning(pair(), run) if items is None else "",
         )
-        of = f"{' and '.join(names)}: " if len(rows) > 1 else ""
+        of = f"{statistics.systems[a]} and {statistics.systems[b]}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows["ci_low"], rows["ci_high"] = ends
     rows["only_a"], rows["only_b"] = alone
+    rows["method"], rows["alternative"] = [test.method for test in tests], [test.alternative for test in tests]
     warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
     return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
 
 
-def _one_sided(
-    rows: pd.DataFrame, pair_of: Callable[[str, str], Pair], alternative: str, resampling: Resampling
-) -> pd.DataFrame:
+def _one_sided(rows: pd.DataFrame, outputs: _Outputs, alternative: str) -> pd.DataFrame:
     """The rows with the p-values of a direction that was fixed in advance, from A to B."""
     results = []
-    for a, b, signature in rows[["system_a", "system_b", "signature"]].itertuples(index=False):
+    first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])
+    for a, b, signature in zip(first, second, rows["signature"], strict=True):
         two_sided = definitions.from_signature(signature)
         test = definitions.find(two_sided.name, two_sided.method or None, alternative)
-        results.append(kernels.run(pair_of(a, b), test, resampling))
+        results.append(kernels.run(outputs.pair(a, b), test, outputs.resampling))
     columns = ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
     return rows.assign(**{name: [getattr(result, name, result.pvalue) for result in results] for name in columns})

@@ -520,6 +520,7 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
     whole = pd.concat([table for *_, table in tested], ignore_index=True)
     whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
     whole["n_compared"] = len(whole)
+    methods.check_item_cost(whole, arguments.item_cost)
     if arguments.format == "sentence":
         n_documents = len(set(data[0].documents)) if arguments.unit == "document" else 0
         console.note(*methods.caveats(whole), always=True)
@@ -613,12 +614,15 @@ def _show(arguments: argparse.Namespace, table: pd.DataFrame | Sequence[Row], re
 
     path: Path | None = arguments.output
     form = {".json": "json", ".md": "markdown", ".tex": "latex"}.get(path.suffix, "") if path else arguments.format
+    if not form:
+        tables.write(tables.flat(table), arguments.output)
+        return
+    as_data = {"json": tables.as_json, "csv": tables.as_csv}.get(form)
+    text = render(form) if as_data is None else as_data(table).rstrip("\n")
     if path is None:
-        print(tables.as_csv(table).rstrip("\n") if form == "csv" else render(form))
-    elif form:
-        tables.write_text(f"{render(form)}\n", path)
+        print(text)
     else:
-        tables.write(tables.flat(table), path)
+        tables.write_text(f"{text}\n", path)
 
 
 def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
@@ -639,7 +643,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:
         write_text(f"{verdict.to_json()}\n", arguments.output)
-    print(gate.FORMATS[arguments.format](verdict))
+    print(verdict.to_json() if arguments.format == "json" else verdict)
     return verdict.status
 
 
@@ -680,6 +684,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
     elif files:
         data = _read_one(arguments)
+        arguments.score = None  # it named the column of the pilot's scores
         for system in arguments.between:
             choose(system, data.systems, f"system of {listed(files)}:")
     planned = plans.plan(
@@ -701,29 +706,23 @@ def _plan(arguments: argparse.Namespace) -> None:
 
 
 def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> Statistics:
-    """The systems of the files, for commands that compare in one metric.
-
-    A file of statistics is read in pieces, as it may be large.
-    """
-    from pairsig.comparisons.inputs import chosen_metric
-    from pairsig.readers import inputs
-
+    """The systems of the files, for commands that compare in one metric."""
     files = arguments.files
-    declared = (arguments.reader, arguments.reference, arguments.option, arguments.document_file, arguments.missing)
-    if len(files) == 1 and not any(declared) and inputs.is_statistics(files[0]):
-        data = read_statistics(Path(files[0]), memory)
-        return replace(data, metrics=(chosen_metric(data, arguments.metric or None),))
-    parts = _read_systems(arguments, files)
+    parts = _read_systems(arguments, files, memory)
     console.note(*_notes(parts))
     names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     if len(names) > 1:
         raise Question(f"found the metrics {listed(names)}, expected one", [{"metric": name} for name in names[:3]])
-    data = replace(parts[0], dataset=Path(files[0]).stem) if len(files) == 1 else parts[0]
+    data = parts[0]
+    if len(files) == 1 and not data.dataset:
+        data = replace(data, dataset=Path(files[0]).stem)
     _warn_of_duplicates(data)
     return data
 
 
-def _read_systems(arguments: argparse.Namespace, files: Sequence[str | Sequence[str]]) -> list[Statistics]:
+def _read_systems(
+    arguments: argparse.Namespace, files: Sequence[str | Sequence[str]], memory: Memory | None = None
+) -> list[Statistics]:
     """Systems of the files, read as the options of the command declare; see `inputs.read_files`."""
     from pairsig.readers import inputs
 
@@ -739,6 +738,7 @@ def _read_systems(arguments: argparse.Namespace, files: Sequence[str | Sequence[
         domains=domains,
         documents=documents,
         missing=arguments.missing,
+        memory=memory,
         **_settings(arguments, "even_so", "text_as_is", "column", "num_refs"),
     )
 
@@ -941,11 +941,11 @@ def _merge(arguments: argparse.Namespace) -> None:
     tables.write(pair_tables.merge(map(pair_tables.read, arguments.parts)), arguments.output)
 
 
-def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
+def read_statistics(path: Path) -> Statistics:
     """The statistics of a dataset; warns about identical systems and about inconsistent counts."""
     from pairsig.core import statistics
 
-    data = statistics.read(path, memory=memory)
+    data = statistics.read(path)
     _warn_of_duplicates(data)
     for sentence in data.inconsistencies():
         console.warn(f"dataset {data.dataset}: {sentence}")

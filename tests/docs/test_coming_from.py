@@ -84,11 +84,14 @@ def test_sacrebleus_p_is_the_formula_on_the_page(tmp_path, test, n_samples):
 
 
 def test_what_sacrebleu_makes_of_identical_outputs():
-    assert "p = 0.001 and 0.0001, as if significant" in PAGE
+    """It has no special case for them: by its formulas, no gain is beyond a gain of 0."""
     assert "| default b | 1,000 and 10,000 |" in PAGE
+    assert "p = 0.001 and 0.0001, as if significant" in PAGE
+    (_, bootstrap), (_, randomization) = SACREBLEU.values()
     copies = ["a.txt", str(DATA / "../coming_from/a.txt")]
-    assert sacrebleu(DATA, copies, "--paired-bs") == pytest.approx(1 / 1001)
-    assert sacrebleu(DATA, copies, "--paired-ar") == pytest.approx(1 / 10_001)
+    assert sacrebleu(DATA, copies, "--paired-bs") == pytest.approx(bootstrap(np.zeros(1000), 0.0))
+    assert round(bootstrap(np.zeros(1000), 0.0), 4) == 0.001
+    assert round(randomization(np.zeros(10_000), 0.0), 4) == 0.0001
 
 
 def test_sacrebleus_bootstrap_is_one_sided_for_large_gains_and_not_1_for_none():

@@ -148,24 +148,3 @@ class TestHansards:
             output = read("alignment", table.with_name(table.name.replace("AER", "prediction")), n_segments=447)
             printed = float(table.read_text())
             assert AER.score(totals(link_counts(output, gold))) == pytest.approx(100 * printed, rel=1e-14)
-
-
-@pytest.mark.data
-def test_alibi(data_dir: Path):
-    n_segments = n_sure = n_possible = 0
-    for path in sorted((data_dir / "alibi-wa/ali").glob("*/ali_w2w_*.txt")):
-        links = read("alignment", path)
-        sources, targets = (read("text", p) for p in order_of_title(path))
-        assert len(links) == len(sources) == len(targets)
-        for a, source, target in zip(links, sources, targets, strict=True):
-            assert all(i < len(source.split()) and j < len(target.split()) for i, j in a.possible)
-        n_segments += len(links)
-        n_sure += sum(len(a.sure) for a in links)
-        n_possible += sum(len(a.possible - a.sure) for a in links)
-    assert n_segments == 522
-    assert (n_sure, n_possible) == (8452, 14147)
-
-
-def order_of_title(path: Path) -> tuple[Path, Path]:
-    _, _, french, english = path.stem.split("_")
-    return path.with_name(f"{french}_sents.txt"), path.with_name(f"{english}_sents.txt")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracles
 import pairsig
 from conftest import examples
-from pairsig import InputError, bootstrap_test, exact_bootstrap_test, exact_test, randomization_test, sequential_test
+from pairsig import InputError, exact_test, randomization_test
 from pairsig.core import definitions
 from pairsig.stats.exact import distributions
 
@@ -90,31 +90,30 @@ def test_pvalues_are_those_of_the_formula(name, metric):
     agrees()
 
 
-@pytest.mark.parametrize("alternative", ["greater", "less"])
-def test_a_hundred_segments_are_transformed(alternative):
-    """p is known as a fraction or not, small or near 1: the two directions add up to 1 and the ties."""
-    rng = np.random.default_rng(1)
-    a, b = rng.integers(0, 2, (2, 300))
-    one = exact_test(a, b, alternative=alternative)
-    sampled = randomization_test(a, b, alternative=alternative, n_resamples=200_000)
-    assert sampled.pvalue_low <= one.pvalue <= sampled.pvalue_high
-    for method in definitions.methods("bootstrap"):
-        one = exact_bootstrap_test(a, b, alternative=alternative, method=method)
-        sampled = bootstrap_test(a, b, alternative=alternative, method=method, n_resamples=200_000)
-        assert sampled.pvalue_low <= one.pvalue <= sampled.pvalue_high
+def convolved(differences, n):
+    """The distribution of the sum of n draws from these differences, each with its share, from the lowest sum on."""
+    distribution = np.ones(1)
+    for _ in range(n):
+        distribution = np.convolve(distribution, differences)
+    return distribution
 
 
-@pytest.mark.parametrize(
-    "test", [test for test in definitions.TESTS if test.exact and not test.drawn.exact], ids=lambda test: test.label
-)
-def test_a_test_that_stops_early_decides_as_the_exact_one(test):
-    rng = np.random.default_rng(4)
-    for share in (0.5, 0.6, 0.7):
-        a, b = rng.random(60) < share, rng.random(60) < 0.5
-        exact = function(test)(a, b, **oracles.how(test))
-        result = sequential_test(a, b, test=test.drawn.name, max_resamples=20_000, **oracles.how(test))
-        assert result.significant in (None, exact.pvalue < 0.05)
-        assert result.pvalue_low <= exact.pvalue <= result.pvalue_high
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided", "observed"])
+@pytest.mark.parametrize(("won", "lost"), [(45, 30), (30, 45), (32, 30)])
+def test_three_hundred_items_are_transformed(won, lost, alternative):
+    """Of items passed or failed, wins less losses are a sum of steps of 1, 0 or −1, over swaps and over resamples."""
+    n, d = 300, won - lost
+    a, b = np.zeros((2, n), dtype=int)
+    a[:won] = b[won : won + lost] = 1
+    swaps = convolved([0.5, 0.0, 0.5], won + lost)
+    resamples = convolved([lost / n, 1 - (won + lost) / n, won / n], n)
+    for test in [test for test in definitions.TESTS if test.exact and test.alternative == alternative]:
+        shares = swaps if test.draw == "swap" else resamples
+        sums = np.arange(len(shares)) - len(shares) // 2
+        border = oracles.BEYOND[test.method, alternative](d, sums)
+        beyond = border > 0 if (test.method, alternative) in oracles.STRICT else border >= 0
+        p = min(1.0, oracles.sides(test) * shares[beyond].sum())
+        assert function(test)(a, b, **oracles.how(test)).pvalue == pytest.approx(p, rel=1e-9)
 
 
 def test_what_there_is_not():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
@@ -348,14 +347,6 @@ class TestBadOptions:
         (work / "bad.parquet").write_bytes(b"PAR1")
         refused("all-pairs", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
 
-    def test_a_full_disk(self, simulated, refused, monkeypatch):
-        def full(*_: object) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device", "c.tsv")
-
-        monkeypatch.setattr(tables, "write", full)
-        options = ["--metric", "f1", "--n-resamples", 10, "--output", "c.tsv"]
-        refused("all-pairs", "s.parquet", *options, fragments=["c.tsv", "No space left on device"])
-
     @pytest.mark.parametrize("command", ["all-pairs", "resize", "collect", "pool", "merge", "thresholds", "tabulate"])
     def test_a_missing_input(self, work, refused, command):
         options = {"collect": ["--dataset", "d"], "pool": ["--dataset", "d"], "resize": ["--halves", 1]}
@@ -527,20 +518,6 @@ def make_study(work):
 
 
 class TestStudy:
-    @pytest.mark.parametrize(
-        ("arguments", "fragments"),
-        [
-            (["thresholds", "c.tsv", "c.tsv"], ["dataset s, test set whole: found", "expected them once"]),
-            (["thresholds", "c.tsv", "--datasets", "sheet.tsv"], ["sheet.tsv has no column `dataset`"]),
-            (
-                ["calibrate", "c.tsv", "--sheet", "sheet.tsv"],
-                ["sheet.tsv, line 2", "no comparisons of dataset s on", "half-1"],
-            ),
-        ],
-    )
-    def test_refused(self, study, refused, arguments, fragments):
-        refused(*arguments, "--output", "o.tsv", fragments=fragments)
-
     def test_calibrations_of_datasets_that_have_not_been_run_are_left_out_aloud(self, study, work, capsys):
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "one.tsv") == 0
         assert capsys.readouterr().err == ""
@@ -569,11 +546,6 @@ class TestStudy:
         cells = [("parsing", "iid", "s", on, "s", against) for on, against in map(str.split, rows)]
         written(work / "sheet.tsv", cells, SHEET)
         refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", fragments=fragments)
-
-    def test_a_dataset_of_two_tasks(self, study, work, refused):
-        written(work / "datasets.tsv", [("s", "parsing", ""), ("s", "mt", "")], "dataset task pool")
-        fragments = "datasets.tsv, line 3: found s again, expected it once: line 2 has it"
-        refused("thresholds", "c.tsv", "--datasets", "datasets.tsv", "--output", "t.tsv", fragments=fragments)
 
     @pytest.mark.parametrize(
         "command",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig import InputError, cli
+from pairsig import InputError
 from pairsig.metrics.entities import SCHEMES, entities, entity_counts
 from pairsig.metrics.registry import METRICS
 from pairsig.readers.counts import conlleval
@@ -125,16 +125,13 @@ def files(tmp_path):
     return [written(tmp_path / name, tags) for name, tags in (("a.conll", a), ("b.conll", b), ("gold.conll", gold))]
 
 
-def test_two_systems_are_tested_exactly(files, capsys):
+def test_two_systems_are_tested_exactly(files, answer):
     a, b, gold = files
-    assert cli.main(["compare", a, b, "--reference", gold, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
-    assert (row["metric"], row["test"], row["n_segments"]) == ("entity_f1", "exact", 12)
     tags = [iob.read(path) for path in files]
+    (row,), _ = answer(a, b, "--reference", gold)
+    assert (row["metric"], row["test"], row["n_segments"]) == ("entity_f1", "exact", 12)
     assert row["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2]))[0])
-    of_type = ["compare", a, b, "--reference", gold, "--reader", "iob", "--option", "type=LOC", "--format", "json"]
-    assert cli.main(of_type) == 0
-    (of_loc,) = json.loads(capsys.readouterr().out)["rows"]
+    (of_loc,), _ = answer(a, b, "--reference", gold, "--reader", "iob", "--option", "type=LOC")
     assert of_loc["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2], type="LOC"))[0])
 
 
@@ -170,8 +167,8 @@ def test_tags_that_are_refused(output, options, message):
         entity_counts(output, [["B-PER"]], **options)
 
 
-def test_gold_tags_that_differ_are_no_same_test_set(tmp_path, capsys):
+def test_gold_tags_that_differ_are_no_same_test_set(tmp_path, refusal):
     for name, gold in (("a", "B-X"), ("b", "O")):
         (tmp_path / name).write_text(f"w {gold} B-X\n", encoding="utf-8")
-    assert cli.main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--reader", "conlleval"]) == 2
-    assert "are these the same test set?" in capsys.readouterr().err
+    message = refusal("compare", tmp_path / "a", tmp_path / "b", "--reader", "conlleval")
+    assert "are these the same test set?" in message

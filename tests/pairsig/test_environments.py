@@ -149,8 +149,8 @@ def test_two_systems_are_compared_without_scipy(tmp_path):
 
 
 COMMANDS = (
-    "compare a.txt b.txt --n-resamples 200 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
-    "rank a.txt b.txt c.txt --n-resamples 100",
+    "compare a.txt b.txt --n-resamples 50 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
+    "rank a.txt b.txt c.txt --n-resamples 50",
     "rank a.txt b.txt c.txt --adjust holm",
     "plan --metric accuracy --score 80 --gain 8 --correlation 0.5",
 )
@@ -160,7 +160,7 @@ def test_without_numba_the_numbers_are_the_same(tmp_path):
     """Loops are interpreted, draws come from numpy, and exact tests of pairs are done one by one."""
     rng = np.random.default_rng(1)
     for name in "abc":
-        np.savetxt(tmp_path / f"{name}.txt", rng.integers(0, 9, 25), fmt="%d")
+        np.savetxt(tmp_path / f"{name}.txt", rng.integers(0, 9, 12), fmt="%d")
     code = "import sys\n{}\nfrom pairsig import cli\nfor words in sys.argv[1:]: cli.main(words.split())"
     compiled, interpreted = (
         modules_of(code.format(first), *COMMANDS, cwd=tmp_path)

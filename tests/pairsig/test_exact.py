@@ -47,14 +47,6 @@ def random_pair(metric, n, seed, quality=(0.8, 0.7), size=12):
     return tuple(system(q) for q in quality)
 
 
-def ways():
-    """The two ways to an exact p-value: few units are enumerated, and here also transformed."""
-    with pytest.MonkeyPatch.context() as patch:
-        yield "enumerated"
-        patch.setattr(distributions, "MOST_SUMS", 0)
-        yield "transformed"
-
-
 # Enumeration
 
 
@@ -77,8 +69,7 @@ def few_large_units(metric, n, size, seed):
     return a, b
 
 
-@pytest.mark.parametrize("size", [300, 10**5, 10**9, 10**14])
-@pytest.mark.parametrize("metric", ["f1", "precision", "totals"])
+@pytest.mark.parametrize(("metric", "size"), [("f1", 10**9), ("precision", 10**14), ("totals", 300)])
 def test_few_units_of_large_counts_are_enumerated(metric, size, monkeypatch):
     """A transform over the totals takes minutes or more, and there are only 2⁸ swaps."""
     name = "accuracy" if metric == "totals" else metric
@@ -92,9 +83,9 @@ def test_few_units_of_large_counts_are_enumerated(metric, size, monkeypatch):
         assert tied > sides * 2.0**-8
 
 
-@pytest.mark.parametrize("size", [300, 10**9])
-def test_few_units_of_large_counts_are_resampled(size, monkeypatch):
+def test_few_units_of_large_counts_are_resampled(monkeypatch):
     """Of the 5⁵ resamples C(9, 5) differ, and in some of them the systems tie."""
+    size = 10**9
     length = size * np.array([2, 1, 3, 1, 2]) + [1, 7, 0, 3, 0]
     ahead = size // 10 * np.array([3, -3, 1, -1, 2])
     a, b = (np.stack([length // 2 + more, length], axis=1) for more in (ahead, 0))
@@ -108,15 +99,7 @@ def test_few_units_of_large_counts_are_resampled(size, monkeypatch):
         assert (tied > 0) == (test.alternative == "two-sided" or test.method == "percentile")
 
 
-@pytest.mark.parametrize(("metric", "n", "size"), [("f1", 16, 60), ("precision", 13, 300), ("accuracy", 14, 1000)])
-def test_enumeration_agrees_with_transforms(metric, n, size):
-    a, b = few_large_units("totals" if metric == "accuracy" else metric, n, size, n)
-    enumerated, transformed = (exact_test(a, b, metric=metric) for _ in ways())
-    assert transformed.pvalue == pytest.approx(enumerated.pvalue, rel=1e-12)
-    assert transformed.p_equal == pytest.approx(enumerated.p_equal, rel=1e-11)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy", "mean"])
 def test_the_error_bound_bounds_the_error(metric, seed, monkeypatch):
     """Few large units, where the border bends most, before p is made the whole number of 2⁻ⁿ it is near."""
@@ -144,32 +127,23 @@ def test_the_error_bound_bounds_the_error(metric, seed, monkeypatch):
     assert abs(math.exp(mass.log) / p - 1) <= mass.error < 1e-8
 
 
-@pytest.mark.parametrize("seed", [156, 374, 122, 187])
+def overpredicting(rng, gold, quality, over):
+    """Counts of F1 of a system that also predicts `over` wrong items for each that it does not find."""
+    matched = rng.binomial(gold, quality)
+    return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
+
+
+@pytest.mark.parametrize("seed", [156, 374])
 def test_a_border_that_bends(seed):
     """Few documents of very unequal sizes, a system that predicts far too much: a tilt is not enough for these."""
     rng = np.random.default_rng(seed)
     gold = np.maximum(1, (rng.pareto(1.2, 30) * 2).astype(int).clip(0, 20))
-
-    def system(quality, over):
-        matched = rng.binomial(gold, quality)
-        return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
-
-    a, b = system(0.9, 3.0), system(0.2, 1.0)
+    a, b = overpredicting(rng, gold, 0.9, 3.0), overpredicting(rng, gold, 0.2, 1.0)
     distribution, event = swapped(a, b, "f1")
     assert distributions._mass(distribution, event, *distributions.aim(distribution, event)).error > 1e-9
     result = exact_test(a, b, metric="f1")
     assert result.pvalue == float(oracles.f1_tail(a, b))
     assert result.error_bound == 0.0
-
-
-@pytest.mark.parametrize(("metric", "seed"), [("f1", 1), ("precision", 2), ("recall", 3)])
-def test_both_methods_agree(metric, seed):
-    """The dynamic programme for borders that bend, and the transforms, which have nothing in common."""
-    a, b = random_pair("f1", 300, seed, (0.8, 0.78))
-    distribution, event = swapped(a, b, metric)
-    added, transformed = distributions._programme(distribution, event), distributions.mass(distribution, event)
-    assert added.log == pytest.approx(transformed.log, abs=1e-12)
-    assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
@@ -193,12 +167,8 @@ def test_refused_where_the_bound_says_that_digits_are_wrong():
     rng = np.random.default_rng(128)
     n = int(rng.integers(20, 60))
     gold = np.maximum(1, (rng.pareto(rng.uniform(0.6, 1.5), n) * 2).astype(int).clip(0, int(rng.integers(10, 60))))
-
-    def system(quality, over):
-        matched = rng.binomial(gold, quality)
-        return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
-
-    a, b = system(0.9, rng.uniform(1, 6)), system(rng.uniform(0.1, 0.5), 1.0)
+    a = overpredicting(rng, gold, 0.9, rng.uniform(1, 6))
+    b = overpredicting(rng, gold, rng.uniform(0.1, 0.5), 1.0)
     odd = np.arange(1001)[:, None] % 2 == 1
     a, b = (np.r_[own, np.where(odd == turned, [0, 1, 1], [0, 0, 1])] for own, turned in ((a, False), (b, True)))
     distribution, event = swapped(a, b, "f1")
@@ -227,7 +197,7 @@ def test_p_is_called_a_fraction_only_where_it_is_one():
 # Closed forms
 
 
-@pytest.mark.parametrize(("n", "agreed"), [(3, 0), (28, 500), (1000, 0), (5000, 0)])
+@pytest.mark.parametrize(("n", "agreed"), [(28, 500), (5000, 0)])
 def test_one_system_is_better_on_all(n, agreed):
     """p = 2·2⁻ⁿ: published code that drops small entries gives 0 for 28 segments; for 5,000 no float holds it."""
     same = [[3, 7]] * agreed
@@ -236,7 +206,7 @@ def test_one_system_is_better_on_all(n, agreed):
     assert result.log10_pvalue == pytest.approx((1 - n) * math.log10(2), rel=1e-14)
 
 
-@pytest.mark.parametrize(("n", "won"), [(10, 3), (200, 100), (2000, 40), (2000, 1500)])
+@pytest.mark.parametrize(("n", "won"), [(10, 3), (2000, 40), (2000, 1500)])
 def test_bootstrap_of_wins_is_binomial(n, won):
     """A wins some, the rest are drawn: D* is Binomial(n, won/n), and p = P(D* > 2·won); D* < 0 never happens."""
     a = np.repeat([1, 0], [won, n - won])
@@ -252,9 +222,7 @@ def test_bootstrap_of_wins_is_binomial(n, won):
 # Far tails, to nine digits and more
 
 
-@pytest.mark.parametrize(
-    ("n", "quality", "exponent"), [(600, (0.9, 0.6), 40), (1200, (0.95, 0.5), 100), (1100, (1.0, 0.1), 300)]
-)
+@pytest.mark.parametrize(("n", "quality", "exponent"), [(600, (0.9, 0.6), 40), (1100, (1.0, 0.1), 300)])
 def test_far_tail_of_accuracy(n, quality, exponent):
     a, b = random_pair("accuracy", n, 3, quality, size=6)
     expected = oracles.far_tail(a[:, 0] - b[:, 0])
@@ -265,11 +233,10 @@ def test_far_tail_of_accuracy(n, quality, exponent):
     assert result.error_bound < 1e-10
 
 
-@pytest.mark.parametrize(("n", "quality", "exponent"), [(150, (0.9, 0.5), 15), (250, (0.97, 0.3), 50)])
-def test_far_tail_of_f1(n, quality, exponent):
-    a, b = random_pair("f1", n, 4, quality, size=4)
+def test_far_tail_of_f1():
+    a, b = random_pair("f1", 250, 4, (0.97, 0.3), size=4)
     expected = oracles.f1_tail(a, b)
-    assert expected < Fraction(1, 10**exponent)
+    assert expected < Fraction(1, 10**50)
     result = exact_test(a, b, metric="f1")
     assert result.pvalue == pytest.approx(float(expected), rel=1e-10, abs=0.0)
     assert result.error_bound < 1e-10
@@ -298,7 +265,7 @@ def test_far_tail_of_the_bootstrap():
 # The distribution
 
 
-@pytest.mark.parametrize("tilt", [0.0, 0.3, -0.8])
+@pytest.mark.parametrize("tilt", [0.0, -0.8])
 def test_the_distribution_has_the_counts_of_swaps(tilt):
     """Entry by entry, after tilting: 2⁻ⁿ · ways · exp(θu − K(θ)). It sums to 1."""
     differences = np.random.default_rng(6).integers(0, 6, 200)
@@ -332,17 +299,6 @@ def test_a_wrong_window_is_noticed():
 
 
 # Properties
-
-
-@pytest.mark.parametrize(("metric", "n"), [("accuracy", 300), ("f1", 300), ("mean", 300)])
-def test_swapping_the_systems_and_the_order(metric, n):
-    a, b = random_pair(metric, n, 7, (0.8, 0.78))
-    result, turned = exact_test(a, b, metric=metric), exact_test(b, a, metric=metric)
-    assert turned.pvalue == pytest.approx(result.pvalue, rel=1e-12)
-    assert {result.better, turned.better} == {"a", "b"}
-    assert (turned.score_a, turned.score_b) == (result.score_b, result.score_a)
-    order = np.random.default_rng(0).permutation(n)
-    assert exact_test(a[order], b[order], metric=metric).pvalue == result.pvalue
 
 
 def test_common_factors_and_lattices():
@@ -398,10 +354,9 @@ def test_something_over_nothing():
         exact_test(a[:1], b[:1], metric="ter")
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_arts_f_of_sigfs_counts(seed):
+def test_arts_f_of_sigfs_counts():
     """Four numbers a line, the two numerators the same: matched / gold and matched / predicted."""
-    a, b = random_pair("f1", 40, seed)
+    a, b = random_pair("f1", 40, 0)
 
     def four(counts):
         return counts[:, [0, 2, 0, 1]]
@@ -437,7 +392,7 @@ def test_arts_f_of_other_counts(row, fragments):
 
 
 def test_metrics_out_of_reach():
-    for name in ("bleu", "chrf", "chrf++"):
+    for name in ("bleu", "chrf++"):
         width = len(registry.metric(name).columns)
         a = np.ones((3, width), dtype=int)
         fragments = re.escape(name)
@@ -546,20 +501,18 @@ def test_bootstrap_needs_common_denominators():
         exact_bootstrap_test([[1, 2], [1, 1]], [[0, 1], [1, 2]], metric="accuracy", alternative="observed")
 
 
-def test_scores_with_many_digits_are_bounded_before_minutes_are_spent(monkeypatch):
-    """No factor of the transform decays, so all of it would have to be multiplied out."""
+@pytest.mark.parametrize(("digits", "n"), [(8, 200), (6, 60), (6, 200)])
+def test_scores_with_many_digits_are_bounded_before_a_transform_is_made(digits, n, monkeypatch):
+    """Hardly a frequency would be negligible, so the transform would take seconds, and then not be used."""
     monkeypatch.setattr(distributions._Window, "_all_phi", None)  # cannot be called
-    rng = np.random.default_rng(1)
-    a = np.round(rng.random(200), 8)
-    b = np.round(a + rng.normal(0, 0.1, 200), 8)
+    monkeypatch.setattr(np.fft, "rfft", None)
+    a, b = np.random.default_rng(n).normal([[0.80], [0.75]], 0.2, (2, n)).round(digits)
     assert 0 < exact_test(a, b).error_bound < 1e-3
 
 
-@pytest.mark.parametrize("n", [54, 200, 1000, 1001])
+@pytest.mark.parametrize("n", [54, 1000, 1001])
 def test_pass_fail_items_have_the_binomial_p_value(n):
     """All items differ; the last number of them is more than is summed one by one."""
-    from scipy.stats import binom
-
     for won in (n // 2 + 1, 3 * n // 5, 9 * n // 10, n):
         a, b = np.arange(n) < won, np.arange(n) >= won
         result = exact_test(a, b)
@@ -576,12 +529,3 @@ def test_a_transform_has_the_nearest_fast_length():
 
     lengths = [*range(1, 700), 10**5 + 1, 2**24 - 1, 2**24, 2**26 + 1]
     assert [*map(distributions._fast_length, lengths)] == [next_fast_len(length, real=True) for length in lengths]
-
-
-@pytest.mark.parametrize("n", [60, 200])
-def test_scores_with_six_digits_are_bounded_before_a_transform_is_made(n, monkeypatch):
-    """Hardly a frequency would be negligible, so the transform would take seconds, and then not be used."""
-    rng = np.random.default_rng(n)
-    a, b = np.round(rng.normal([[0.80], [0.75]], 0.2, (2, n)), 6)
-    monkeypatch.setattr(np.fft, "rfft", None)  # cannot be called
-    assert 0 < exact_test(a, b).error_bound < 1e-3

@@ -52,7 +52,7 @@ def scores(kind, n, rng):
 @pytest.mark.parametrize(
     "kind", ["floats", "thirds", "huge spread", "tiny", "equal sizes", "near ties", "same but for one"]
 )
-@pytest.mark.parametrize("n", [1, 2, 5, 11])
+@pytest.mark.parametrize("n", [1, 2, 9])
 def test_enumeration(kind, n):
     a, b = scores(kind, n, np.random.default_rng(n))
     for alternative in ("two-sided", "greater", "less", "observed"):
@@ -75,14 +75,7 @@ def test_wins_on_all_segments(n):
 
 
 @pytest.mark.parametrize(
-    ("n", "gain"),
-    [
-        (45, 0.0),
-        (70, 0.0),
-        (45, 3.0),
-        (45, 7.0),
-        *(pytest.param(70, gain, marks=pytest.mark.slow) for gain in (3.0, 7.0)),
-    ],
+    ("n", "gain"), [(45, 0.0), (45, 3.0), (45, 7.0), pytest.param(70, 3.0, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("shape", ["normal", "exponential", "one large", "heavy"])
 def test_bounds_contain_the_tail_of_whole_numbers(n, gain, shape):
@@ -120,9 +113,8 @@ def test_rough_tails_are_as_accurate_as_they_say():
         np.testing.assert_allclose(rough, fine, atol=10 * math.exp(-13))
 
 
-@pytest.mark.parametrize("n", [60, 1000])
-def test_many_segments_agree_with_shuffles(n):
-    rng = np.random.default_rng(n)
+def test_many_segments_agree_with_shuffles():
+    n, rng = 1000, np.random.default_rng(1000)
     a = rng.random(n)
     b = a + rng.normal(0.2 / math.sqrt(n), 0.1, n)
     result, shuffled = exact_test(a, b), randomization_test(a, b, estimator="plain", n_resamples=200_000)

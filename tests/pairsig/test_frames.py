@@ -46,11 +46,11 @@ def test_one_voice():
     rows = {"question": range(40), "old": same, "new": [0, 1] * 2 + same[4:-1] + [1], "best": [1] * 40}
     printed = str(compare(read(pd.DataFrame(rows), systems=["old", "new", "best"], item="question")))
     old_new, old_best, new_best = printed.split("\n")[:3]
-    assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 points of ")
-    assert old_best.startswith("best is better than old by 0.50 points of score (1.00 against 0.50, ")
-    assert (
-        "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm for 3 comparisons), n = 40)" in old_best
-    )  # 2 of 2^20, times 3
+    assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 in score ")
+    assert old_best.startswith("best is better than old by 0.50 in score (95 % CI ")
+    # 2 of 2^20, times 3
+    assert "exact permutation test, p = 1.91e-06 (5.72e-06 adjusted by Holm for 3 comparisons), n = 40)" in old_best
+    assert old_best.endswith("Scores: old 0.50, best 1.00.")
     assert new_best.startswith("best is better than new")
     two = read(pd.DataFrame(rows).drop(columns="new"), systems=["old", "best"], item="question")
     drawn = compare(two, "bootstrap", alternative="observed", n_resamples=20)
@@ -69,7 +69,7 @@ def test_an_exact_p_that_no_float_holds_is_no_zero():
 def test_the_interval_in_a_sentence_is_that_of_the_gain():
     """The second system is the better one, so that difference and gain have opposite signs."""
     data = {"bad": [1] * 4 + [0] * 8, "good": [1] * 11 + [0]}
-    assert "good is better than bad by 0.58 points of score" in str(pairsig.compare(data))
+    assert "good is better than bad by 0.58 in score" in str(pairsig.compare(data))
     assert "95 % CI 0.17 to 0.83" in str(pairsig.compare(data))
     low, high = pairsig.compare(data).table[["ci_low", "ci_high"]].to_numpy()[0]
     assert (round(low, 2), round(high, 2)) == (-0.83, -0.17)

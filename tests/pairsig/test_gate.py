@@ -14,6 +14,7 @@ import yaml
 from scipy.stats import beta, binomtest, multinomial
 
 import pairsig
+import simulate
 from conftest import repetitions
 from pairsig import cli
 from pairsig.comparisons import gate, methods
@@ -40,8 +41,7 @@ def given(metric, **systems):
 
 def items(won, lost, n):
     """Outcomes of a baseline and a candidate that alone passes `won` of n items, and alone fails `lost`."""
-    old, new = np.ones((2, n), dtype=int)
-    old[:won] = new[won : won + lost] = 0
+    new, old = simulate.items(won, lost, n)
     return {"old": old, "new": new}
 
 
@@ -67,7 +67,7 @@ def test_a_candidate_that_is_shown_to_be_better_is_not_worse():
      (0, 0, 298, 1, "undecided"), (0, 9, 3000, 1, "passed")],
 )  # fmt: skip
 def test_verdicts_on_items_that_pass_or_fail_follow_from_two_exact_tests(won, lost, n, margin, verdict):
-    old, new = items(won, lost, n).values()
+    new, old = simulate.items(won, lost, n)
     check = only(given("accuracy", old=old, new=new), str(margin))
     assert check.pvalue_not_worse == pairsig.margin_test(old, new, margin, "b-not-worse", metric="accuracy").pvalue
     assert check.pvalue_worse == pytest.approx(
@@ -210,7 +210,7 @@ def test_the_reported_number_of_segments_decides_with_the_planned_power():
     }
     above, below = powers.values()
     assert below < 0.8 <= above + 0.01
-    assert "probably decide" in gate.Gate(baseline="a", candidate="b", alpha=0.05, checks=(check,)).line()
+    assert "probably decide" in str(gate.Gate(baseline="a", candidate="b", alpha=0.05, checks=(check,)))
 
 
 HIGHER = ["--higher-is-better"]

@@ -56,20 +56,19 @@ def test_other_letters_are_no_fault():
     assert items(["模型", "модель", "é\u200d\u00a0\u3000x", "النموذج"]).systems[0] == "模型"
 
 
-def test_a_file_whose_name_is_not_utf_8(tmp_path, capsys):
+def test_a_file_whose_name_is_not_utf_8(tmp_path, refusal):
     paths = [tmp_path / os.fsdecode(name) for name in (b"good.txt", b"bad\xff.txt")]
     for path in paths:
         path.write_bytes(b"1\n0\n1\n")
-    assert cli.main(["compare", *map(str, paths), "--reader", "sigf"]) == 2
-    assert r"found the system 'bad\udcff', expected a name" in capsys.readouterr().err
+    assert r"found the system 'bad\udcff', expected a name" in refusal("compare", *paths, "--reader", "sigf")
 
 
-def test_a_table_of_comparisons_with_such_a_name(tmp_path, capsys):
+def test_a_table_of_comparisons_with_such_a_name(tmp_path, refusal):
     found = all_pairs.compare(items(["a", "b"]), "exact", metric="accuracy").assign(system_a="a\u202eb")
     for name in ("x.parquet", "x.tsv"):
         tables.write(found, tmp_path / name)
-        assert cli.main(["transfer", str(tmp_path / name), str(tmp_path / name)]) == 2
-        assert r"system_a is 'a\u202eb', expected text without control characters" in capsys.readouterr().err
+        message = refusal("transfer", tmp_path / name, tmp_path / name)
+        assert r"system_a is 'a\u202eb', expected text without control characters" in message
 
 
 def test_what_a_terminal_obeys_is_never_printed(tmp_path, capsys):
@@ -201,9 +200,9 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("pathlib.Path.write_text", write_text)
     for name in "ab":
         (tmp_path / f"{name}.txt").write_bytes(b"1\n0\n1\n")
-    arguments = [str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--test", "exact"]
-    assert cli.main(["compare", *arguments, "--html", str(tmp_path / "out.html")]) == 2
-    assert f"pairsig: error: {tmp_path}/out.html: No space left on device" in capsys.readouterr().err
+    arguments = [str(tmp_path / name) for name in ("a.txt", "b.txt", "out.html")]
+    assert cli.main(["compare", *arguments[:2], "--test", "exact", "--html", arguments[2]]) == 2
+    assert f"pairsig: error: {arguments[2]}: No space left on device" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
 
 
@@ -315,11 +314,10 @@ def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
     assert found.pvalue == compare(pairsig.read(frame.astype({0: float}), item="1", score="0")).pvalue
 
 
-def test_a_link_to_itself_is_one_sentence(tmp_path, file, capsys):
+def test_a_link_to_itself_is_one_sentence(tmp_path, file, refusal):
     link = tmp_path / "loop.txt"
     link.symlink_to(link)
-    assert cli.main(["compare", str(link), file("a.txt", "1\n0\n1")]) == 2
-    message = capsys.readouterr().err
+    message = refusal("compare", link, file("a.txt", "1\n0\n1"))
     assert message.startswith("pairsig: error: ")
     assert len(message.splitlines()) == 1
     assert "loop.txt" in message
@@ -329,16 +327,15 @@ def test_a_link_to_itself_is_one_sentence(tmp_path, file, capsys):
     MemoryError(), OSError("Could not find/load shared object file: libllvmlite.so"),
     ImportError("x.so: failed to map segment from shared object"), RuntimeError("can't start new thread"),
 ])  # fmt: skip
-def test_a_limit_on_memory_is_named(error, monkeypatch, file, capsys):
+def test_a_limit_on_memory_is_named(error, monkeypatch, file, refusal):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(console, "_address_space", lambda: 300 * 2**20)
     monkeypatch.setattr(baseline, "compare_with_one", fail)
-    assert cli.main(["compare", file("a.txt", "1\n0\n1"), file("b.txt", "1\n1\n1")]) == 2
-    err = capsys.readouterr().err
-    assert "the memory does not suffice: the limit on this process is 300 MiB (ulimit -v)" in err
-    assert "llvmlite" not in err
+    message = refusal("compare", file("a.txt", "1\n0\n1"), file("b.txt", "1\n1\n1"))
+    assert "the memory does not suffice: the limit on this process is 300 MiB (ulimit -v)" in message
+    assert "llvmlite" not in message
 
 
 def test_resamples_that_take_days_are_refused():

@@ -45,7 +45,7 @@ class TestContributions:
         for counts, u in zip(data.counts.astype(float), found, strict=True):
             np.testing.assert_allclose(u, CLOSED_FORMS[metric](counts, counts.sum(axis=0)), rtol=1e-6, atol=1e-9)
 
-    @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "mean", "bleu"])
+    @pytest.mark.parametrize("metric", ["f1", "bleu"])
     def test_they_sum_to_nothing(self, metric):
         """Twice the test set has the same score (homogeneity of degree 0), so Σu = ∇f(T)·T = 0 (Euler)."""
         data = simulated(metric)
@@ -93,7 +93,7 @@ class TestSimilarity:
             data, "bootstrap", metric=metric, alternative="observed", n_resamples=n_resamples
         )
 
-    @pytest.mark.parametrize("metric", ["accuracy", "f1", "bleu", "mean"])
+    @pytest.mark.parametrize("metric", ["f1", "bleu"])
     def test_standard_error_is_that_of_resampled_gains(self, metric):
         chosen = registry.metric(metric)
         data, found = self.tables(metric, n_segments=400)
@@ -120,7 +120,8 @@ class TestSimilarity:
         data = replace(data, counts=data.counts[[0, 0, 1, 2]])
         found = all_pairs.compare(data, metric="f1", n_resamples=10)
         row = only(found, system_a="system1", system_b="system2")
-        assert (row["gain"], row["standard_error"], row["pvalue"]) == (0, 0, 1)
+        assert (row["gain"], row["standard_error"]) == (0, 0)
+        assert (row["pvalue"], row["pvalue_low"], row["pvalue_high"]) == (1, 1, 1)
         assert row["correlation"] == pytest.approx(1)
 
     def test_contributions_are_centred(self):

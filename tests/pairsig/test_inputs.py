@@ -49,7 +49,7 @@ def without(table):
     return found.sort_values(names, ignore_index=True)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", ["compare", "transfer"])
 def test_every_form_of_the_same_scores_gives_the_same_table(function, tmp_path):
     run, of = FUNCTIONS[function], scores()
     named = Statistics.from_arrays({name: own[:, None] for name, own in of.items()}, ["value"], dataset="test set 1")
@@ -114,6 +114,12 @@ def test_what_is_refused_is_refused_by_all(function, data, options, message):
         pytest.skip("a list is one of test sets")
     with pytest.raises(InputError, match=message):
         FUNCTIONS[function](data, **options)
+
+
+@pytest.mark.parametrize("function", ["compare", "compare_methods", "transfer"])
+def test_an_unknown_unit_is_refused(function):
+    with pytest.raises(InputError, match="unknown unit 'word', expected one of segment, document"):
+        FUNCTIONS[function](scores(), unit="word")
 
 
 @pytest.mark.parametrize(
@@ -286,19 +292,14 @@ def five_models(tmp_path, monkeypatch):
     return {name: runs.astype(int)[:, :, None] for name, runs in passed.items()}
 
 
-def command(capsys, *words):
-    assert cli.main(["compare", *words]) == 0
-    return capsys.readouterr().out
-
-
 def of_runs():
     return [word for name in FIVE for word in ("--runs", *(f"{name}{number}.txt" for number in (1, 2, 3)))]
 
 
-def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
+def test_five_models_with_three_seeds_get_one_answer(five_models, answer, capsys):
     """The command line and Python compare all to the baseline, and adjust by Holm."""
     how = (*of_runs(), "--baseline", "A", "--n-resamples", "100")
-    rows = json.loads(command(capsys, *how, "--format", "json"))["rows"]
+    rows, _ = answer(*how)
     result = pairsig.compare(five_models, baseline="A")
     table = result.table.set_index("system_a")
     assert result.table["system_b"].tolist() == ["A"] * 4
@@ -308,7 +309,8 @@ def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
         assert own["pvalue_holm"] == pytest.approx(row["pvalue_holm"], rel=1e-12)
         ends = (row["ci_low"], row["ci_high"]) if own["difference"] > 0 else (-row["ci_high"], -row["ci_low"])
         assert (abs(own["difference"]), own["ci_low"], own["ci_high"]) == pytest.approx((row["gain"], *ends))
-    text = command(capsys, *how, "--format", "sentence")
+    assert cli.main(["compare", *how, "--format", "sentence"]) == 0
+    text = capsys.readouterr().out
     for name, said, ours in zip("BCDE", text.splitlines(), str(result).splitlines(), strict=False):
         assert said.split(" by ")[0] == ours.split(" by ")[0]
         shown = re.search(r"p = \S+ \(\S+ adjusted by Holm for 4 comparisons\), 3 and 3 runs", said)[0]
@@ -399,17 +401,15 @@ def test_tab_lists_the_public_names_and_nothing_else():
         assert getattr(pairsig, name).__doc__
 
 
-def test_a_reference_is_no_system(tmp_path, capsys):
+def test_a_reference_is_no_system(tmp_path, answer, refusal):
     for name, text in (("a", "a cat sat\n"), ("b", "a dog sat\n"), ("reference", "a cat sat down\n")):
         (tmp_path / f"{name}.txt").write_text(text * 4)
-    a, b, reference = (str(tmp_path / f"{name}.txt") for name in ("a", "b", "reference"))
-    options = ["--reference", reference, "--format", "json", "--n-resamples", "99"]
-    assert cli.main(["compare", a, b, reference, *options]) == 0
-    printed, notes = capsys.readouterr()
-    assert [(row["system_a"], row["system_b"]) for row in json.loads(printed)["rows"]] == [("a", "b")]
+    a, b, reference = (tmp_path / f"{name}.txt" for name in ("a", "b", "reference"))
+    options = ["--reference", reference, "--n-resamples", "99"]
+    rows, notes = answer(a, b, reference, *options)
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [("a", "b")]
     assert "reference.txt left out, since it is the reference" in notes
-    assert cli.main(["compare", a, reference, *options]) == 2
-    assert "among the systems, expected at least two others" in capsys.readouterr().err
+    assert "among the systems, expected at least two others" in refusal("compare", a, reference, *options)
 
 
 @pytest.mark.parametrize("declared", [{"item": 0, "score": 2, "system": 1}, {"item": [0], "score": [2], "system": 1}])

@@ -15,6 +15,7 @@ from pairsig.core import statistics
 from pairsig.metrics import registry
 from pairsig.readers import system_counts
 from pairsig.stats import intervals
+from simulate import items
 
 
 def quality(metric, totals):
@@ -41,8 +42,7 @@ def by_loops(metric, a, b, level=0.95):
     return gain - reach, gain + reach
 
 
-@pytest.mark.parametrize("family", ["accuracy", "f1", "bleu", "mean"])
-@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize(("family", "level"), [("accuracy", 0.8), ("f1", 0.95), ("bleu", 0.95), ("mean", 0.8)])
 def test_studentized_by_loops(family, level):
     """The interval of the first system's gain over the second, whose ends change places with the systems."""
     metric = registry.metric(family)
@@ -64,39 +64,11 @@ def test_lower_is_better():
     assert interval.low + interval.high == pytest.approx(2 * 100 * 4 / 31)
 
 
-def test_the_mean_of_flat_differences_has_students_interval():
-    """With a kurtosis below the normal's nothing is taken off n − 1."""
-    difference = np.random.default_rng(1).uniform(-1, 2, 40)
-    assert stats.kurtosis(difference) < 0
-    interval = difference_interval(difference, np.zeros(40), metric="mean")
-    students = stats.t.interval(0.95, 39, abs(difference.mean()), difference.std(ddof=1) / math.sqrt(40))
-    assert (interval.low, interval.high) == pytest.approx(students)
-
-
-def test_one_unit_that_decides_takes_the_degrees_of_freedom():
-    """Of 40 differences one is not 0: κ = (n² − 3n + 3)/(n − 1), so that s² has hardly 2 degrees of freedom."""
-    n = 40
-    difference = np.zeros(n)
-    difference[7] = 2.5
-    kurtosis = (n**2 - 3 * n + 3) / (n - 1)
-    assert kurtosis == pytest.approx(stats.kurtosis(difference, fisher=False))
-    t = stats.t.ppf(0.975, 2 * n / (kurtosis - (n - 3) / (n - 1)))
-    interval = difference_interval(difference, np.zeros(n), metric="mean")
-    assert interval.high == pytest.approx(2.5 / n * (1 + t))  # the standard error of such a mean is the mean
-    assert interval.low == pytest.approx(2.5 / n * (1 - t))
-
-
-@pytest.mark.parametrize("factor", [1e-200, 1e-9, 3.0, 1e150])
+@pytest.mark.parametrize("factor", [1e-200, 1e150])
 def test_the_unit_of_the_score_does_not_matter(factor):
     difference = np.random.default_rng(2).normal(1, 3, 25)
     one, other = (difference_interval(f * difference, np.zeros(25), metric="mean") for f in (1.0, factor))
     assert (other.low, other.high) == pytest.approx((factor * one.low, factor * one.high), rel=1e-9)
-
-
-def passed(only_a, only_b, both, neither):
-    a = np.repeat([1, 0, 1, 0], [only_a, only_b, both, neither])
-    b = np.repeat([0, 1, 1, 0], [only_a, only_b, both, neither])
-    return a, b
 
 
 OWN = Metric("own", ("matched", "total"), Ratio((0,), (1,)), "100 · Σ matched / Σ total")
@@ -104,7 +76,7 @@ OWN = Metric("own", ("matched", "total"), Ratio((0,), (1,)), "100 · Σ matched 
 
 def test_passed_or_failed_as_another_program_prints_it():
     """contingencytables 3.1 (R), Wald_CI_BonettPrice_paired_2x2(cavo_2012): -0.0621 (95% CI -0.1195 to -0.0032)."""
-    a, b = passed(6, 16, 59, 80)
+    a, b = items(6, 16, 161)
     ones = np.ones_like(a)
     for scale, counts, metric in (
         (100, (np.stack([a, ones], 1), np.stack([b, ones], 1)), "accuracy"),
@@ -299,9 +271,8 @@ def check(name, n, times):
 
 
 @pytest.mark.parametrize("name", ["normal", "heavy", "exponential"])
-@pytest.mark.parametrize("n", [10, 20])
-def test_coverage(name, n):
-    check(name, n, 2000)
+def test_coverage(name):
+    check(name, 10, 2000)
 
 
 @pytest.mark.slow
@@ -350,20 +321,19 @@ def test_few_differences_are_what_the_doubt_is_about():
     assert coverage(*heavy(0.5), 40, 2000) > 0.94
 
 
-@pytest.mark.parametrize(("only_a", "only_b"), [(0.3, 0.2), (0.2, 0.2), (0.05, 0.01), (0.02, 0.02), (0.5, 0.05)])
 @pytest.mark.parametrize("n", [5, 10, 20, 50])
-def test_coverage_for_pass_fail_items_however_few_differ(only_a, only_b, n):
+def test_coverage_for_pass_fail_items_however_few_differ(n):
     """In closed form: the interval of every table (only A, only B), weighted by its multinomial probability."""
-    covered = 0.0
-    for r in range(n + 1):
-        for s in range(n + 1 - r):
-            weight = stats.multinomial.pmf([r, s, n - r - s], n, [only_a, only_b, 1 - only_a - only_b])
-            if weight < 1e-6:
-                continue
-            interval = difference_interval(*passed(r, s, 0, n - r - s), metric="mean") if r + s else None
-            low, high = (interval.low, interval.high) if interval else (-0.5, 0.5)
-            covered += weight * (low <= only_a - only_b <= high)
-    assert covered > 0.935
+    tables = np.array([(r, s, n - r - s) for r in range(n + 1) for s in range(n + 1 - r)])
+    ends = np.full((len(tables), 2), [-0.5, 0.5])
+    for row, (r, s, _) in enumerate(tables):
+        if r + s:
+            interval = difference_interval(*items(r, s, n), metric="mean")
+            ends[row] = interval.low, interval.high
+    for only_a, only_b in ((0.3, 0.2), (0.2, 0.2), (0.05, 0.01), (0.02, 0.02), (0.5, 0.05)):
+        chances = stats.multinomial.pmf(tables, n, [only_a, only_b, 1 - only_a - only_b])
+        gain = only_a - only_b
+        assert chances[(ends[:, 0] <= gain) & (gain <= ends[:, 1])].sum() > 0.935
 
 
 def test_a_result_of_one_pair_is_what_many_are():
@@ -392,9 +362,9 @@ def test_equal_differences_have_no_interval_whatever_their_last_digits():
 def test_the_intervals_of_many_pairs_are_those_of_each_pair(lower_is_better):
     """Of pass/fail items, and of the same items with a third system whose scores are shares."""
     rng = np.random.default_rng(5)
-    items = {name: (rng.random(40) < share).astype(int) for name, share in (("a", 0.2), ("b", 0.6), ("c", 0.7))}
+    outcomes = {name: (rng.random(40) < share).astype(int) for name, share in (("a", 0.2), ("b", 0.6), ("c", 0.7))}
     metric = replace(registry.metric("mean"), higher_is_better=not lower_is_better)
-    for systems in (items, items | {"d": rng.random(40)}):
+    for systems in (outcomes, outcomes | {"d": rng.random(40)}):
         table = pairsig.compare(systems, metric=metric).table
         for row in table.itertuples():
             a, b = systems[row.system_a], systems[row.system_b]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -167,6 +166,8 @@ class TestClosedForms:
         error = (segments + 0.09 / 4 + 0.09 / 9) ** 0.5
         assert found["standard_error"] == pytest.approx(error)
         assert found["pvalue_bootstrap"] == pytest.approx(2 * stats.norm.sf(found["gain"] / error), abs=0.02)
+        alone = compared(means(a=a[:1], b=b[:1]), training_sd=0.3)
+        assert alone["standard_error"] == pytest.approx(((a[0] - b[0]).var(ddof=1) / 200 + 0.18) ** 0.5)
         wrong = (segments + 0.18) ** 0.5  # without √k
         assert abs(found["pvalue_bootstrap"] - 2 * stats.norm.sf(found["gain"] / wrong)) > 0.1
 
@@ -247,7 +248,7 @@ class TestLevelAndCoverage:
         ("k", "run"), [(2, 3), *(pytest.param(*other, marks=pytest.mark.slow) for other in ((2, 0), (10, 3)))]
     )
     def test_crossed(self, k, run):
-        found = pd.concat([self.pairs(k, run, seed) for seed in range(4)])
+        found = pd.concat([self.pairs(k, run, seed) for seed in range(2)])
         # The true gain is 0, so the intervals hold it where p is above 0.05.
         assert ((found["ci_low"] > 0) == (found["pvalue_method"] < 0.05)).all()
         assert 0.02 < (found["pvalue_method"] < 0.05).mean() < 0.075
@@ -257,33 +258,19 @@ class TestLevelAndCoverage:
         covered = (found["sd_training_low"] <= truth + 1e-12) & (truth <= found["sd_training_high"] + 1e-12)
         assert covered.mean() > 0.9
 
-    @pytest.mark.parametrize("k", [1, 10])
-    def test_nested(self, k):
-        found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(4)])
+    def test_nested(self):
+        found = pd.concat([self.pairs(10, 0, seed, design="nested") for seed in range(2)])
         assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
-
-    def test_one_run_with_the_true_variance_of_training(self):
-        found = pd.concat([self.pairs(1, 3, seed, training_sd=3 / np.sqrt(self.N)) for seed in range(4)])
-        assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
-        assert (found["pvalue_outputs"] < 0.05).mean() > 0.4
 
     @pytest.mark.parametrize(
         ("k", "low", "high"), [(2, 0.05, 0.2), pytest.param(10, 0.03, 0.09, marks=pytest.mark.slow)]
     )
     def test_the_bootstrap_of_few_runs_is_too_small(self, k, low, high):
-        found = pd.concat([self.pairs(k, 3, seed, n_resamples=1000) for seed in range(3)])
+        found = pd.concat([self.pairs(k, 3, seed, n_resamples=500) for seed in range(2)])
         assert low < (found["pvalue_bootstrap"] < 0.05).mean() < high
 
 
 class TestBootstrap:
-    def test_its_spread_is_the_standard_error(self):
-        """With many runs and segments it is normal, and its p-value that of the closed form."""
-        rng = np.random.default_rng(8)
-        given = means(a=drawn(rng, 40, 300, run=0.1), b=drawn(rng, 30, 300, run=0.1, common=0.05))
-        found = compared(given, n_resamples=100_000)
-        z = found["gain"] / found["standard_error"]
-        assert found["pvalue_bootstrap"] == pytest.approx(2 * stats.norm.sf(z), abs=0.006)
-
     def test_against_all_draws_of_a_small_example(self):
         a, b = np.array([[0.0, 1, 5], [3, 4, 9]]), np.array([[1.0, 1, 4], [0, 2, 2]])
         found = compared(means(a=a, b=b), n_resamples=200_000)
@@ -359,7 +346,7 @@ class TestInput:
             (EQUAL, {"training_sd": -1}, "training -1, expected a number, 0 or more"),
             (EQUAL, {"training_sd": np.nan}, "training nan, expected a number"),
             (EQUAL, {"training_sd": 1, "design": "nested"}, "of training for nested runs"),
-            (EQUAL, {"design": "x"}, "expected crossed or nested"),
+            (EQUAL, {"design": "x"}, "expected one of crossed, nested"),
             (EQUAL, {"unit": "document"}, "found no documents for the unit document"),
             (EQUAL, {"baseline": "c"}, "unknown baseline 'c', expected one of a, b"),
             ({"a": np.ones((2, 4)), "b": np.full((2, 4), np.nan)}, {}, "system b-1, segment 1"),
@@ -427,24 +414,11 @@ class TestCommandLine:
         (row,) = json.loads(by_file[1].out)["rows"]
         assert (row["method_a"], row["n_runs_a"], row["method_b"], row["n_runs_b"]) == ("base", 3, "ours", 2)
 
-    @pytest.mark.parametrize("style", ["table", "markdown", "latex"])
-    def test_both_p_values_and_what_they_mean(self, files, capsys, style):
-        status, printed = self.run(capsys, *self.RUNS, "--format", style)
+    def test_both_p_values_and_what_they_mean(self, files, capsys):
+        status, printed = self.run(capsys, *self.RUNS)
         assert status == 0
         for words in ("p (outputs)", "p (method)", "run again", "with twice the runs", "ours has 2 runs"):
             assert words in printed.out
-
-    def test_the_difference_has_the_sign_of_the_second_method(self, files, capsys):
-        """Both orders of the systems: the same numbers with opposite signs."""
-        found = []
-        for words in (self.RUNS, (*self.RUNS[4:], *self.RUNS[:4])):
-            _, printed = self.run(capsys, *words, "--design", "nested")
-            shown = re.search(r"(-?[0-9.]+) \[(-?[0-9.]+), (-?[0-9.]+)\]", printed.out.splitlines()[2])
-            found.append([float(number) for number in shown.groups()])
-        (gain, low, high), (loss, *ends) = found
-        assert low < gain < high
-        assert gain != 0
-        assert (gain, low, high) == (-loss, -ends[1], -ends[0])
 
     def test_methods_of_statistics(self, files, tmp_path):
         given = Statistics.from_table(

@@ -1,6 +1,5 @@
 """`--metric accuracy` of columns of 0 and 1 and of answers, and `--metric` with the name of a column."""
 
-import json
 import shlex
 
 import pytest
@@ -24,12 +23,6 @@ def file(tmp_path, monkeypatch):
     return write
 
 
-def compared(capsys, *words):
-    assert cli.main(["compare", *words, "--format", "json"]) == 0, capsys.readouterr().err
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
-    return row
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -39,23 +32,22 @@ def compared(capsys, *words):
         (WIDE, ["--gold", "gold", "--systems", "a,b"]),
     ],
 )
-def test_accuracy_is_the_percentage_of_ones_or_right_answers(file, capsys, text, words):
+def test_accuracy_is_the_percentage_of_ones_or_right_answers(file, answer, text, words):
     """One of three and two of three, counted by hand."""
-    row = compared(capsys, file("t.csv", text), *words, "-m", "accuracy")
+    (row,), _ = answer(file("t.csv", text), *words, "-m", "accuracy")
     assert row["metric"] == "accuracy"
     assert (row["score_a"], row["score_b"]) == (pytest.approx(100 / 3), pytest.approx(200 / 3))
     assert (row["only_a"], row["only_b"]) == (0, 1)
 
 
-def test_accuracy_of_one_outcome_per_line(file, capsys):
-    row = compared(capsys, file("a", "1\n0\n0\n"), file("b", "1\n1\n0\n"), "--metric", "accuracy")
+def test_accuracy_of_one_outcome_per_line(file, answer):
+    (row,), _ = answer(file("a", "1\n0\n0\n"), file("b", "1\n1\n0\n"), "--metric", "accuracy")
     assert (row["metric"], row["score_b"]) == ("accuracy", pytest.approx(200 / 3))
 
 
 @pytest.mark.parametrize("option", ["-m", "--metric"])
-def test_a_metric_that_is_a_column_gets_the_command_to_type(file, capsys, option):
-    assert cli.main(["compare", file("t.csv", LONG.format("acc")), option, "acc"]) == 2
-    message, command = capsys.readouterr().err.splitlines()
+def test_a_metric_that_is_a_column_gets_the_command_to_type(file, refusal, option):
+    message, command = refusal("compare", file("t.csv", LONG.format("acc")), option, "acc").splitlines()
     assert "found --metric acc, which is the name of a column and not of a metric" in message
     assert command == "pairsig compare t.csv --score acc"
     assert cli.main(shlex.split(command)[1:]) == 0

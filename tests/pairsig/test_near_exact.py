@@ -132,27 +132,20 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    "metric", ["bleu", "chrf", "f1", "accuracy", "aer", "ter", "rouge1_f", "geometric", "macro", "steps"]
-)
-@pytest.mark.parametrize("n", [1, 3, 11])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("metric", ["bleu", "f1", "ter", "rouge1_f", "geometric", "macro", "steps"])
+@pytest.mark.parametrize(("case", "n"), [(case, n) for case in CASES for n in ((1, 11) if case == "nothing" else (3,))])
 def test_over_all_swaps_the_estimate_is_the_exact_p_value(monkeypatch, metric, n, case):
     """The mean of the estimate over draws is its value over all 2ⁿ swaps, so this is its lack of bias, for any n.
 
     Also with a wrong slope, where the kink of BLEU lies within the shuffles, and for counts of 0.
     """
-    if (n < 3 and case.startswith("segments")) or (n == 11 and case != "nothing" and metric not in ("bleu", "f1")):
-        return
     every_swap(monkeypatch)
     monkeypatch.setattr(near_exact, "RARE", 0.0)
     counts = CASES[case](some_counts(metric, n, seed=n))
     pair = pair_of(metric, counts)
     for alternative in definitions.alternatives("randomization"):
-        test, favoured = (
-            find("randomization", alternative=alternative),
-            pair.favours(find("randomization", alternative=alternative)),
-        )
+        test = find("randomization", alternative=alternative)
+        favoured = pair.favours(test)
         found = counted(pair.scorer, pair.order, test, Resampling(2**n, 1, threads=1), favoured=favoured)
         if np.isnan(found.linear[0]) or pair.difference == 0:
             continue
@@ -182,7 +175,7 @@ def test_bleu_at_its_kink_and_with_a_wrong_slope(monkeypatch):
         assert p == pytest.approx(enumerated(pair, "two-sided"), abs=2e-6)
 
 
-@pytest.mark.parametrize("metric", ["bleu", "chrf", "f1", "geometric", "macro"])
+@pytest.mark.parametrize("metric", ["bleu", "f1", "geometric"])
 @pytest.mark.parametrize("test", [t for t in definitions.TESTS if t.name == "randomization"], ids=lambda t: t.label)
 def test_the_shuffles_are_those_of_the_plain_estimate(metric, test):
     pair = pair_of(metric, some_counts(metric, 30))
@@ -218,7 +211,7 @@ def test_documents_are_swapped_as_a_whole():
     assert result.pvalue == pytest.approx(enumerated(pair, "two-sided"), abs=0.001)
 
 
-@pytest.mark.parametrize("seed", [0, 5, 10])
+@pytest.mark.parametrize("seed", [0, 10])
 def test_a_small_p_value_is_found(seed):
     """Down to 2·10⁻⁶, by all 2²⁰ swaps; 20,000 plain shuffles would find none."""
     counts = some_counts("bleu", 20, seed=2 * seed + 2).copy()
@@ -256,12 +249,6 @@ def test_the_plain_estimate_on_request():
         randomization_test(a, b, metric="bleu", estimator="exact")
 
 
-def test_equal_systems_have_p_1_and_no_estimate():
-    a, _ = some_counts("bleu", 20)
-    result = randomization_test(a, a, metric="bleu", n_resamples=100)
-    assert (result.pvalue, result.pvalue_low, result.pvalue_high, result.estimator) == (1, 1, 1, "plain")
-
-
 def test_the_gradient_of_a_metric_is_used_and_checked():
     calls = []
 
@@ -282,7 +269,7 @@ def test_the_gradient_of_a_metric_is_used_and_checked():
 def test_exact_test_and_near_exact_agree_where_both_exist():
     from pairsig import exact_test
 
-    for metric in ("f1", "accuracy", "aer", "ter"):
+    for metric in ("f1", "ter"):
         a, b = some_counts(metric, 300, seed=3)
         for alternative in definitions.alternatives("randomization"):
             p = exact_test(a, b, metric=metric, alternative=alternative).pvalue

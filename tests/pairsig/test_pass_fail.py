@@ -12,7 +12,7 @@ from pairsig.planning import sample_size
 from pairsig.planning.sample_size import Design, from_outcomes, from_pilot, plan, power, size_for, units_for
 from pairsig.stats import pass_fail
 from pairsig.stats.pass_fail import Difference, Margin
-from test_intervals import passed
+from simulate import items
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def chances(n, discordant, gain):
 @pytest.mark.parametrize(("discordant", "gain", "alpha"), [(0.6, 0.3, 0.05), (1.0, 0.5, 0.2), (0.3, 0.3, 0.0625)])
 def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, discordant, gain, alpha):
     n = 11
-    results = [exact_test(*passed(*table, 0), alternative=alternative) for table in tables(n)]
+    results = [exact_test(*items(*table[:2], n), alternative=alternative) for table in tables(n)]
     shown = [result.better == "a" and result.pvalue < alpha for result in results]
     sides = len(find("exact", alternative=alternative).borders())
     assert Difference(discordant, gain, alpha, sides).power(n) == pytest.approx(
@@ -44,10 +44,10 @@ def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, disco
 
 
 @pytest.mark.parametrize("claim", ["equivalence", "a-not-worse"])
-@pytest.mark.parametrize(("margin", "gain"), [(0.1, 0.0), (0.3, 0.1), (0.5, 0.05)])
+@pytest.mark.parametrize(("margin", "gain"), [(0.1, 0.0), (0.5, 0.05)])
 def test_the_power_of_a_margin_is_the_sum_over_all_tables(claim, margin, gain):
     n, alpha, discordant = 7, 0.25, 0.3
-    shown = [margin_test(*passed(*table, 0), margin, claim).pvalue < alpha for table in tables(n)]
+    shown = [margin_test(*items(*table[:2], n), margin, claim).pvalue < alpha for table in tables(n)]
     test = Margin(discordant, gain, alpha, margin, equivalence=claim == "equivalence")
     summed = chances(n, discordant, gain)[shown].sum()
     assert test.power(n) == pytest.approx(summed, abs=1e-12)
@@ -67,9 +67,8 @@ def test_all_numbers_from_the_one_planned_have_the_power_and_the_one_before_has_
         assert max(powers[:found]) > 0.8
 
 
-@pytest.mark.parametrize("both", [False, True])
-def test_numbers_for_a_margin_are_those_from_which_on_it_is_shown(both):
-    test = Margin(0.2, 0.0, 0.05, 0.25, both)
+def test_numbers_for_a_margin_are_those_from_which_on_it_is_shown():
+    test = Margin(0.2, 0.0, 0.05, 0.25, equivalence=True)
     found = test.first(0.8, 30)
     powers = {n: test.power(n) for n in range(found - 3, found + 12)}
     assert max(n for n, value in powers.items() if value < 0.8) == found - 1

@@ -88,17 +88,6 @@ def test_what_is_found_is_the_first_and_there_and_back(claim, training):
     assert size_for(225.0, n, design) == pytest.approx(0.7, rel=2e-3)
 
 
-def test_training_noise_that_no_size_removes():
-    design = Design(training=2 * 0.5**2)
-    assert units_for(225.0, 1.0, design) is None
-    (row,) = plan("bleu", NORMAL, design, gains=[1.0]).to_dict("records")
-    assert pd.isna(row["n_segments"])
-    needed = 0.5 * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
-    assert f"at least {needed:.1f} times as many runs" in row["notes"][-1]
-    assert units_for(225.0, 1.0, Design(training=0.5 / (1.05 * needed))) is not None
-    assert units_for(225.0, 1.0, Design(training=0.5 / (0.98 * needed))) is None
-
-
 @pytest.mark.parametrize(("claim", "missed"), [("equivalence", 0.1), ("not-worse", 0.2), ("difference", 0.2)])
 def test_runs_that_a_size_takes_without_end_of_segments(claim, missed):
     """Two equal systems miss equivalence on either side, hence each side may be missed half as often."""
@@ -112,6 +101,7 @@ def test_runs_that_a_size_takes_without_end_of_segments(claim, missed):
         f"{needed:.1f} times as many runs"
     ]
     assert np.isnan(row["power_low"])
+    assert pd.isna(row["n_segments"])
     for times, enough in ((1.02, True), (0.98, False)):
         design = Design(claim=claim, margin=margin, training=0.5 / (times * needed))
         assert (units_for(225.0, gain, design) is not None) == enough
@@ -167,8 +157,10 @@ PAIRS = [
 """Pairs whose segments are the population: all of them together give the true variance."""
 
 
-@pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS)
-@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+@pytest.mark.parametrize(
+    ("dataset", "metric", "better", "other", "test"),
+    [(*pair, test) for pair, test in zip(PAIRS, ["randomization", "bootstrap"] * 3, strict=False)],
+)
 def test_power_is_that_of_the_test(dataset, metric, better, other, test):
     """Test sets are drawn from two real systems' counts; n is where power should be 30 % and 80 %, or `FEW`."""
     chosen, pair, gain, spread = embedded(dataset, metric, better, other)
@@ -182,10 +174,9 @@ def test_power_is_that_of_the_test(dataset, metric, better, other, test):
         assert within(found, times, expected - 0.03, min(1.0, expected + 0.03)), (n, expected, found / times)
 
 
-@pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS[:2])
 @pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
-def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, claim):
-    chosen, pair, gain, spread = embedded(dataset, metric, better, other)
+def test_power_of_margins_is_that_of_the_test(claim):
+    chosen, pair, gain, spread = embedded(*PAIRS[1])
     n, times = 150, 200
     error = math.sqrt(spread.variance / n)
     for far in (2.0, 3.0):
@@ -196,8 +187,8 @@ def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, cl
         assert within(found, times, expected - 0.04, min(1.0, expected + 0.04)), (expected, found / times)
 
 
-@pytest.mark.parametrize("n", [20, 30])
-def test_few_units_are_off_by_no_more_than_is_said(n):
+def test_few_units_are_off_by_no_more_than_is_said():
+    n = 20
     for dataset, metric, better, other in PAIRS:
         chosen, pair, gain, spread = embedded(dataset, metric, better, other)
         expected = power(spread.variance, n, gain, Design())
@@ -210,16 +201,6 @@ def test_too_few_units_for_any_p_value():
     assert power(1e-12, 5, 1.0, Design()) == 0  # 2 of 2⁵ swaps are 6 %
     assert power(1e-12, 6, 1.0, Design()) > 0.99
     assert power(1.0, 1, 1.0, Design()) == 0
-
-
-def test_coverage_of_pilots_from_the_same_source():
-    """The interval of the number of segments holds that of the population in 95 % of pilots (BLEU, 200 segments)."""
-    chosen, pair, _, truth = embedded("wmt22-en-cs", "bleu", 1, 6)
-    covered = 0
-    for units in drawn(pair, 200, 400, 2):
-        spread = from_pilot(Pair(chosen, units, None))
-        covered += spread.low <= truth.variance <= spread.high
-    assert within(covered, 400, 0.92, 0.98)
 
 
 HELD_OUT = [
@@ -259,9 +240,8 @@ def pilots(dataset, metric, m, *, by_document=False, n_pairs=20, times=100, seed
     return np.concatenate(covered), np.concatenate(reached)
 
 
-@pytest.mark.parametrize(("dataset", "metric"), HELD_OUT[1::3])
-def test_intervals_of_pilots_have_the_documented_coverage(dataset, metric):
-    covered, reached = pilots(dataset, metric, 100)
+def test_intervals_of_pilots_have_the_documented_coverage():
+    covered, reached = pilots("conll2018-no_bokmaal", "conll_uas", 100)
     assert within(covered.sum(), len(covered), 0.86, 0.97)
     # What is planned from a pilot of 100 segments is nowhere near 3 points of what was asked for.
     low, high = np.quantile(reached, [0.025, 0.975])
@@ -287,14 +267,14 @@ def test_the_interval_of_the_power_is_that_of_the_pilot():
     """It covers the power that the planned number of segments has in truth as often as the interval of S² does."""
     chosen, pair, _, truth = embedded("craft-test", "parseval", 0, 3)
     covered = 0
-    for units in drawn(pair, 100, 60, 4):
+    for units in drawn(pair, 100, 30, 4):
         spread = from_pilot(Pair(chosen, units, None))
         (row,) = plan("parseval", spread, gains=[2.0]).to_dict("records")
         true = power(truth.variance, int(row["n_segments"]), 2.0, Design())
         assert row["power_low"] < 0.8 <= row["power"] < row["power_high"]
         assert (row["power_low"] <= true <= row["power_high"]) == (spread.low <= truth.variance <= spread.high)
         covered += row["power_low"] <= true <= row["power_high"]
-    assert within(covered, 60, 0.9, 0.97)
+    assert within(covered, 30, 0.9, 0.97)
 
 
 def test_documents_are_counted_as_such():
@@ -317,14 +297,10 @@ def test_the_variance_model_by_hand():
     sd = math.sqrt(row["between"] ** 2 * (1 + 1 / row["n_datasets"]) + row["within"] ** 2)
     ratio = math.exp(stats.t.ppf(0.975, row["degrees"]) * sd)
     assert (spread.low, spread.high) == (pytest.approx(variance / ratio), pytest.approx(variance * ratio))
-    assert (
-        from_variance_model("bleu", score=30.0, length=25.0, correlation=0.75, design_effect=2).variance
-        == 2 * spread.variance
-    )
-    assert (
-        from_variance_model("conll_uas", score=80, length=20).variance
-        == from_variance_model("uas", score=80, length=20).variance
-    )
+    in_documents = from_variance_model("bleu", score=30.0, length=25.0, correlation=0.75, design_effect=2)
+    assert in_documents.variance == 2 * spread.variance
+    conll, uas = (from_variance_model(name, score=80, length=20) for name in ("conll_uas", "uas"))
+    assert conll.variance == uas.variance
 
 
 def outcomes(p, gain, correlation):
@@ -499,6 +475,21 @@ def test_pilots_that_tell_nothing():
         from_pilot(Pair.of(a[:1], a[:1] - [1, 0], "accuracy", None))
     with pytest.raises(InputError, match="differ by the same on each of 3 segments, expected it to vary"):
         from_pilot(Pair.of([1.0, 2.0, 3.0], [2.0, 3.0, 4.0], "mean", None))
+
+
+def test_a_pilot_may_name_its_scores(tmp_path, capsys):
+    path = tmp_path / "pilot.csv"
+    path.write_text("id,old,new\n" + "".join(f"{k},{int(k % 3 > 0)},{int(k % 5 > 0)}\n" for k in range(60)))
+    long = tmp_path / "long.csv"
+    rows = [line.split(",") for line in path.read_text().split()[1:]]
+    cells = [f"{k},{name},{cell},7\n" for k, *pair in rows for name, cell in zip(("old", "new"), pair, strict=True)]
+    long.write_text("id,system,correct,words\n" + "".join(cells))
+    answers = []
+    for words in (["pilot.csv", "--systems", "old,new"], ["long.csv", "--score", "correct"]):
+        assert cli.main(["plan", str(tmp_path / words[0]), *words[1:], "--gain", "5%", "--format", "json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
+        answers.append(row["n_segments"])
+    assert answers[0] == answers[1]
 
 
 def test_two_outputs_without_a_reference(tmp_path, capsys):

@@ -79,10 +79,9 @@ def test_swaps_are_the_bits_of_numpys_sfc64(n_units, by_both):
         np.testing.assert_array_equal(swapped[row], bits[:n_units])
 
 
-@pytest.mark.parametrize("seed", [0, 2012])
-def test_counts_follow_the_multinomial_distribution(seed):
+def test_counts_follow_the_multinomial_distribution():
     """Neighbouring resamples differ in one bit of their state: together, they must be multinomial."""
-    n_units, n_rows = 4, 200_000
+    seed, n_units, n_rows = 2012, 4, 200_000
     counts = random_streams.bootstrap_counts(seed, 0, n_rows, n_units).astype(int)
     vectors, observed = np.unique(counts, axis=0, return_counts=True)
     ways = np.array([factorial(n_units) / np.prod([factorial(c) for c in vector]) for vector in vectors])
@@ -91,9 +90,8 @@ def test_counts_follow_the_multinomial_distribution(seed):
     assert chi2.sf(((observed - expected) ** 2 / expected).sum(), len(vectors) - 1) > 1e-3
 
 
-@pytest.mark.parametrize("seed", [0, 2012])
-def test_swaps_are_fair_and_independent(seed):
-    n_rows = 200_000
+def test_swaps_are_fair_and_independent():
+    seed, n_rows = 2012, 200_000
     patterns = random_streams.swaps(seed, 0, n_rows, 8).astype(int) @ (1 << np.arange(8))
     observed = np.bincount(patterns, minlength=256)
     assert chi2.sf(((observed - n_rows / 256) ** 2 / (n_rows / 256)).sum(), 255) > 1e-3

@@ -12,7 +12,7 @@ import pairsig
 import simulate
 from pairsig import InputError, Statistics, rank
 from pairsig.comparisons import all_pairs, ranking
-from pairsig.core import engine, random_streams, statistics
+from pairsig.core import engine, statistics
 from pairsig.metrics import registry
 
 
@@ -75,7 +75,7 @@ def small_sets():
     """Sets with many ties: values by system, and what else `items` needs to make statistics of them."""
     passed = ["1111011", "1101101", "0000101", "1111111", "0000010"]
     yield np.array([[int(digit) for digit in own] for own in passed]), "accuracy", None
-    for seed in range(24):
+    for seed in range(8):
         rng = np.random.default_rng([seed, 3])
         n_systems, n = int(rng.integers(3, 6)), int(rng.integers(5, 11))
         x = rng.integers(0, 2, (n_systems, n))
@@ -178,7 +178,7 @@ def block_of_equals(rng, kind, n):
 def test_family_wise_error_rate_is_at_most_alpha(kind):
     """No more families with ties have a false claim than 5 % give (99.9 % bound); ranks hold as often."""
     wrong = missed = message = 0
-    for number in range(30):
+    for number in range(20):
         rng = np.random.default_rng([number, 5])
         x, level = block_of_equals(rng, kind, 60)
         metric = "accuracy" if kind.startswith("passed") else "mean"
@@ -193,7 +193,7 @@ def test_family_wise_error_rate_is_at_most_alpha(kind):
             if row.rank_low > 1 + better or row.rank_high < 10 - worse:
                 missed += 1
                 break
-    assert wrong <= binom.ppf(0.999, 30, 0.05)
+    assert wrong <= binom.ppf(0.999, 20, 0.05)
     assert missed <= wrong
     assert message > 0 or "blocks" not in kind
 
@@ -223,8 +223,8 @@ def test_no_interval_where_the_test_could_reject_no_gain(n, n_resamples, none):
     found = rank(items(np.random.default_rng(9).normal(size=(3, n))), metric="mean", n_resamples=n_resamples)
     assert (no_interval(found.pairs) == none).all()
     assert ("gains have no intervals" in ranking.render(found, "table")) == none
-    for form in FORMATS:
-        assert "nan" not in ranking.render(found, form).lower()
+    for text in (found.to_json(), *(ranking.render(found, form) for form in FORMATS)):
+        assert "nan" not in text.lower()
 
 
 def test_no_interval_where_the_sum_of_equal_steps_is_not_rejected(every_swap):
@@ -242,10 +242,9 @@ def test_no_interval_of_systems_that_differ_by_the_same_everywhere():
     assert "3 of 6 pairs differ by the same amount on every unit" in ranking.render(found, "table")
 
 
-@pytest.mark.parametrize("name", ["wmt22-ja-en", "realsumm"])
-def test_first_order_is_near_the_swaps_of_segments(name):
-    """BLEU and ROUGE: p of every pair beside that of the randomization test, which computes the metric anew."""
-    data = statistics.read(f"resources/statistics/{name}.parquet")
+def test_first_order_is_near_the_swaps_of_segments():
+    """BLEU: p of every pair beside that of the randomization test, which computes the metric anew."""
+    data = statistics.read("resources/statistics/wmt22-ja-en.parquet")
     data = data.select(systems=data.systems[:6])
     found = rank(data, n_resamples=20_000).pairs.set_index(["system_a", "system_b"])["pvalue"]
     drawn = all_pairs.compare(data, "randomization", n_resamples=20_000)
@@ -319,7 +318,7 @@ def test_documents_are_swapped_as_wholes():
     assert "unit:document" in by_document.table["signature"][0]
 
 
-FORMATS = ("table", "markdown", "latex", "html", "json")
+FORMATS = ("table", "markdown", "latex", "html")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -328,12 +327,11 @@ def test_rendered(form):
     data = Statistics.from_arrays(
         {name: with_totals(own, 2) for name, own in zip(("a_1&<b", "b", "c"), x, strict=True)}, ["correct", "total"]
     )
-    text = ranking.render(rank(data, n_resamples=500), form)
-    if form == "json":
-        rows = json.loads(text)["rows"]
-        assert [row["rank"] for row in rows] == [1, 2, 3]
-        assert rows[0]["behind_low"] is None
-        return
+    ranked = rank(data, n_resamples=500)
+    rows = json.loads(ranked.to_json())["rows"]
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    assert rows[0]["behind_low"] is None
+    text = ranking.render(ranked, form)
     shown = {"latex": r"a\_1\&\ensuremath{<}b", "html": "a_1&amp;&lt;b", "markdown": r"a\_1&\<b"}.get(form, "a_1&<b")
     assert shown in text
     assert "2 of 3 pairs differ significantly, 2 of 3 systems may be the best" in text
@@ -346,29 +344,9 @@ def test_rendered(form):
     assert line[form] in text
 
 
-def test_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
-    x = np.random.default_rng(6).normal(size=(5, 60)) + np.arange(5)[:, None]
-    rank(items(x), metric="mean", n_resamples=200).plot(tmp_path / "ranks.png")
-    assert (tmp_path / "ranks.png").stat().st_size > 1_000
-    assert [path.name for path in tmp_path.iterdir()] == ["ranks.png"]
-
-
 def test_unknown_adjustment():
     with pytest.raises(InputError, match="unknown adjustment 'bonferroni', expected one of max-t, holm"):
         rank(items(np.eye(2)), metric="mean", adjustment="bonferroni")
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_ties_of_values_that_are_rounded_to_steps(seed):
-    """Thirds above a large number: differences of thirds tie as whole numbers do, for the same swaps."""
-    rng = np.random.default_rng(seed)
-    thirds = rng.integers(0, 5, (2, 12))
-    ranking = rank(dict(zip("ab", (3_000_001 + thirds) / 3, strict=True)), n_resamples=2000, rng=seed)
-    d = thirds[0] - thirds[1]
-    shuffled = np.abs((1 - 2 * random_streams.swaps(seed, 0, 2000, 12).astype(int)) @ d)
-    expected = ((shuffled >= abs(d.sum())).sum() + 1) / 2001 if d.sum() else 1.0
-    assert ranking.pairs["pvalue"].item() == pytest.approx(expected)
 
 
 def test_rare_and_skewed_values_have_a_note():
@@ -380,8 +358,7 @@ def test_rare_and_skewed_values_have_a_note():
     assert said == [True, False, True]
 
 
-@pytest.mark.parametrize("offset", [0.1, 1 / 3, 1e-3])
-@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize(("offset", "scale"), [(0.1, 1.0), (1 / 3, 1e-6), (1e-3, 1e6)])
 def test_a_difference_that_does_not_vary_is_one_everywhere(offset, scale):
     """Scores that differ by the same amount, whose last digits round: intervals, ranks and methods with runs agree.
 

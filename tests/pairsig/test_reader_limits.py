@@ -13,7 +13,7 @@ import pytest
 from pairsig import Statistics
 from pairsig.io.errors import InputError, Question
 from pairsig.metrics import registry
-from pairsig.readers import Beginning, markup, recognition, system_counts
+from pairsig.readers import Beginning, recognition, system_counts
 from pairsig.readers.counts import evalb
 from pairsig.readers.logs import items
 from pairsig.readers.outputs import alignment, conllu, iob, trees
@@ -27,60 +27,6 @@ def file(tmp_path: Path) -> Any:
         return str(tmp_path / name)
 
     return written
-
-
-# Plain text or not.
-
-PLAIN = [f"line {letter} of a plain text" for letter in "abcdefghij"]
-OBJECT = '{"a": 1}'
-IDS = [f"utt-{number} hello" for number in range(20)]
-
-
-def check(lines: list[str], reference: list[str] = PLAIN, path: str = "a.txt") -> None:
-    markup.check_texts(path, lines, reference)
-
-
-@pytest.mark.parametrize(
-    ("lines", "reference", "words"),
-    [
-        ([OBJECT] * 9 + PLAIN[:1], PLAIN, "JSON in 9 of 10 lines"),
-        ([f" {OBJECT} ", " ", " "], PLAIN, "JSON in 1 of 1 lines"),
-        ([" q1 Q0 d1 1 0.5 run "] * 2, PLAIN, "a TREC run in 2 of 2"),
-        (["id\ttext", "1\ta b"], PLAIN, "cells of a table in 2 of 2"),
-        (["id\ttext\tnote", *["1\ta b\tc"] * 9], PLAIN, "cells of a table in 10 of 10"),
-        (["yes", "no"], ["yes", " ", "yes"], "one token in each line"),
-        (IDS[: markup._FEW], IDS, "utterance ids"),
-    ],
-)
-def test_texts_that_are_none_are_asked_about(lines: list[str], reference: list[str], words: str) -> None:
-    with pytest.raises(Question, match=words):
-        check(lines, reference)
-
-
-@pytest.mark.parametrize(
-    ("lines", "reference"),
-    [
-        ([OBJECT, *PLAIN[1:]], PLAIN),
-        ([OBJECT] * 8 + PLAIN[:2], PLAIN),
-        (["{not json"] * 3, PLAIN),
-        (['"a quoted line"', "12 34", "[1, 2"], PLAIN),
-        (["id\ttext\tnote", *["1\ta b"] * 9], PLAIN),
-        (["yes"], ["yes"]),
-        (["yes", "no no"], ["yes", "no"]),
-        (["yes", "no"], ["yes", "no no"]),
-        (IDS[: markup._FEW - 1], IDS),
-        ([IDS[0]] * 20, IDS),
-        ([" ", ""], PLAIN),
-    ],
-)
-def test_plain_texts_are_not_asked_about(lines: list[str], reference: list[str]) -> None:
-    check(lines, reference)
-
-
-def test_the_fields_of_the_first_object_are_offered() -> None:
-    with pytest.raises(Question) as caught:
-        check(['{"n": 1, "text": "a"}', '{"other": "b"}'], path="a.jsonl")
-    assert caught.value.answers == ({"column": "text"}, {"text-as-is": True})
 
 
 # IOB tags.
@@ -245,10 +191,9 @@ def test_contents_that_a_log_does_not_have_are_those_of_others() -> None:
         align(first, second, part([0, 0], source="c", contents=("z", "y")))
 
 
-@pytest.mark.parametrize("unscored", [{"score": np.zeros(2, dtype=bool)}, {}])
 @pytest.mark.parametrize("field", ["documents", "domains"])
-def test_items_belong_to_one_document_and_domain(field: str, unscored: Any) -> None:
-    parts = [part([1, 0], source="a", unscored=unscored), part([0, 0], source="b", unscored=unscored)]
+def test_items_belong_to_one_document_and_domain(field: str) -> None:
+    parts = [part([1, 0], source="a"), part([0, 0], source="b")]
     parts = [replace(part, **{field: labels}) for part, labels in zip(parts, [("x", "y"), ("x", "z")], strict=True)]
     with pytest.raises(InputError, match=rf"b, line 2: .*belongs to {field[:-1]} 'z'.*'y'"):
         align(*parts)

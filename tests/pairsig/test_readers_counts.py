@@ -160,7 +160,7 @@ class TestSigf:
         a = sigf.read(write(tmp_path, "a", "1 1 1\n1 1 2\n"))
         b = sigf.read(write(tmp_path, "b", "1 1 1\n1 1 3\n"))
         (note,) = pair(a, b).notes
-        assert note == f"gold is 2 in {a.source}, line 2 and 3 in {b.source}, line 2: are these the same test set?"
+        assert note.startswith("gold is 2 for A and 3 for B on segment 2, expected the same: check that all systems ")
 
 
 # art
@@ -198,7 +198,7 @@ class TestArt:
         a = art.read(write(tmp_path, "a", "1 2 1 2\n"))
         b = art.read(write(tmp_path, "b", "1 3 1 4\n"))
         (note,) = pair(a, b).notes
-        assert note.startswith("recall_denominator is 2 in ")
+        assert note.startswith("recall_denominator is 2 for A and ")
 
 
 # evalb: rendered as print_head, individual_result and print_total of evalb.c do.

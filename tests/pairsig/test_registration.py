@@ -16,6 +16,7 @@ import pytest
 
 from pairsig import InputError, cli, readers
 from pairsig.metrics import Metric, NotedCounts, Ratio, registry
+from pairsig.metrics.counts import average
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, system_counts
 from pairsig.readers.outputs import text
@@ -173,14 +174,6 @@ def test_scores_of_nothing_are_finite_and_any_shape_comes_in_front(name):
     assert np.isfinite(metric.score(np.eye(metric.width))).all()
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_metric_says_what_it_is(name):
-    metric = METRICS[name]
-    assert metric.formula
-    assert (metric.reader is None) == (metric.extractor is None)
-    assert {column for pair in metric.at_most for column in pair} <= set(metric.columns)
-
-
 @pytest.mark.parametrize("name", EXTRACTED)
 def test_the_reference_itself_has_the_best_score(name, tmp_path):
     """The counts keep their bounds, and the order of segments does not matter."""
@@ -227,7 +220,7 @@ def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, caps
             segments=tuple(item for item, _ in lines),
             documents=("",) * len(lines),
             counts={"passed": np.array([int(passed == "pass") for _, passed in lines])},
-            metrics=(system_counts.average("passed"),),
+            metrics=(average("passed"),),
             source=str(path),
         )
 

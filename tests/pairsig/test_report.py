@@ -21,7 +21,7 @@ from pairsig.core.engine import Resampling
 from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
 from pairsig.readers import inputs
-from pairsig.report import evidence, words
+from pairsig.report import evidence
 from pairsig.stats.paired import Pair
 
 F1 = registry.metric("f1")
@@ -182,13 +182,6 @@ def of(systems, metric=MEAN, **options):
     return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
 
 
-@pytest.mark.parametrize("names", ["ab", "abc"])
-def test_several_pairs_are_said_to_be_adjusted_for(names):
-    first, *_ = of({name: items(seed) for seed, name in enumerate(names)})
-    several = any("Several pairs of systems are compared" in sentence for sentence in words.about_p(first))
-    assert several == (len(names) > 2)
-
-
 def test_domains_are_the_gain_on_each_alone():
     systems = {"a": items(1, share=0.4), "b": items(2, share=0.7)}
     (own,) = of(systems)
@@ -302,18 +295,19 @@ def test_in_a_browser(tmp_path, browser, reported, width, scheme, content):
     page.close()
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
-def test_drawn(tmp_path, suffix, capsys):
+def test_drawn(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     path = table(tmp_path, {"a$x_1$": items(1), "b": items(2, share=0.75), "c": items(3)})
-    assert cli.main(["compare", path, "--n-resamples", "200", "--plot", str(tmp_path / f"gains{suffix}")]) == 0
-    assert (tmp_path / f"gains{suffix}").stat().st_size > 1_000
-    assert sorted(own.name for own in tmp_path.iterdir()) == [f"gains{suffix}", "scores.jsonl"]
+    assert cli.main(["compare", path, "--n-resamples", "200", "--plot", str(tmp_path / "gains.pdf")]) == 0
+    assert (tmp_path / "gains.pdf").stat().st_size > 1_000
+    assert sorted(own.name for own in tmp_path.iterdir()) == ["gains.pdf", "scores.jsonl"]
 
 
 def test_the_same_page_again(reported):
     systems = {"a": items(1), "b": items(2, share=0.75)}
-    assert reported(systems, "--threads", "1") == reported(systems, "--threads", "2")
+    page = reported(systems, "--threads", "1")
+    assert reported(systems, "--threads", "2") == page
+    assert "Several pairs of systems are compared" not in page
 
 
 def few(values):
@@ -363,6 +357,7 @@ def test_what_is_a_bound_is_said_to_be_one(reported):
     systems = {"a": items(1, share=0.1), "b": items(2, share=0.9), "c": items(3, share=0.95)}
     seen = Tags()
     seen.feed(reported(systems, "--test", "bootstrap", "--alternative", "observed", "--n-resamples", "1000"))
+    assert "Several pairs of systems are compared" in seen.text
     assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm for 2 comparisons\), n = 60", seen.text)
 
 
@@ -380,15 +375,6 @@ def test_gains_are_printed_with_the_digits_that_count():
     (own,) = of({"a": items(1, n=600), "b": items(2, n=600, share=0.55)})
     assert own.digits == 3
     assert re.search(rf"by {own.gain:.3f} points of mean", report.page([own]))
-
-
-def test_the_null_distribution_of_the_bootstrap_is_centred():
-    """The mean of b gains on resamples, minus the gain, is within four of its standard errors of 0."""
-    counts = parsed(80, seed=3)
-    pair = Pair.of(counts[0], counts[1], F1, None)
-    order = [0, 1] if pair.difference > 0 else [1, 0]
-    gains = evidence._resampled(pair, order, Resampling(2_000, 5))
-    assert abs(gains.mean()) < 4 * gains.std() / np.sqrt(len(gains)) + 0.1 * gains.std()  # F1 is biased by n⁻¹
 
 
 def test_what_was_computed_is_printed_even_if_the_report_fails(tmp_path, monkeypatch, capsys):

@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom
 
+import oracles
 import simulate
-from oracles import how
 from pairsig import InputError, bootstrap_test, randomization_test
 from pairsig.comparisons import baseline
 from pairsig.core import definitions
@@ -24,11 +24,11 @@ def pair(seed, n=300, spread=0.2, metric="f1"):
 
 
 @pytest.mark.parametrize("test", [test for test in definitions.TESTS if not test.exact], ids=lambda test: test.label)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_counts_are_those_of_the_fixed_run(test, seed):
     a, b = pair(seed)
     fixed = {"bootstrap": bootstrap_test, "randomization": randomization_test}[test.name]
-    options = {"metric": "f1", "document": np.arange(300) // 10 if seed % 2 else None, **how(test)}
+    options = {"metric": "f1", "document": np.arange(300) // 10 if seed % 2 else None, **oracles.how(test)}
     result = sequential_test(a, b, test=test.name, max_resamples=20_000, **options)
     plain = {"estimator": "plain"} if test.name == "randomization" else {}
     whole = fixed(a, b, n_resamples=result.n_resamples, **options, **plain)
@@ -37,6 +37,10 @@ def test_counts_are_those_of_the_fixed_run(test, seed):
     for name in ("score_a", "score_b", "gain", "better", "pvalue", "n_greater", "n_equal", "n_different", "n_segments"):
         assert getattr(result, name) == getattr(whole, name)
     assert result.n_resamples in list(sequential.looks(20_000))
+    extreme = test.extreme(result.n_greater, result.n_equal)
+    ends = sequential.confidence_sequence(extreme, result.n_resamples, 0.99)
+    assert (result.pvalue_low, result.pvalue_high) == tuple(min(1.0, oracles.sides(test) * end) for end in ends)
+    assert result.significant is sequential.decision(extreme, result.n_resamples, 0.05 / oracles.sides(test), 0.99)
 
 
 def test_looks():
@@ -46,7 +50,7 @@ def test_looks():
     assert all(earlier < later <= 1.25 * earlier + 1 for earlier, later in pairwise(looks))
 
 
-@pytest.mark.parametrize(("k", "n", "p"), [(0, 5, 0.3), (3, 10, 0.05), (40, 400, 0.2), (7, 7, 0.9)])
+@pytest.mark.parametrize(("k", "n", "p"), [(0, 5, 0.3), (40, 400, 0.2), (7, 7, 0.9)])
 def test_ratio_is_the_mixture_of_likelihoods(k, n, p):
     """Mₙ(p) = ∫ xᵏ(1 − x)ⁿ⁻ᵏ Beta(½, ½)(x) dx / (pᵏ(1 − p)ⁿ⁻ᵏ), by quadrature: x = sin²t makes the density 2/π dt."""
 
@@ -87,7 +91,7 @@ def stopping(p, alpha, confidence, most):
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.99])
-@pytest.mark.parametrize("p", [0.02, 0.04, 0.049, 0.05, 0.051, 0.06, 0.1])
+@pytest.mark.parametrize("p", [0.04, 0.049, 0.05, 0.051, 0.06])
 def test_wrong_decisions_are_as_rare_as_promised(p, confidence):
     """The distribution of the counts at every look is computed in closed form, without simulation."""
     answers, _ = stopping(p, 0.05, confidence, 4000)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig import InputError, cli, readers
+from pairsig import InputError, readers
 from pairsig.metrics import speech
 from pairsig.metrics.registry import METRICS
 from pairsig.metrics.speech import character_errors, edits, word_errors
@@ -91,7 +91,7 @@ def trn(utterances):
 
 
 @pytest.mark.parametrize(("reader", "write"), [("kaldi", kaldi), ("trn", trn)])
-def test_utterances_are_paired_by_id(reader, write, tmp_path, capsys):
+def test_utterances_are_paired_by_id(reader, write, tmp_path, answer, refusal):
     """The order of lines does not matter, and the rates are those of the texts."""
     worse = {name: text.replace("is", "was") for name, text in UTTERANCES.items()}
     backwards = dict(reversed(list(worse.items())))
@@ -100,27 +100,23 @@ def test_utterances_are_paired_by_id(reader, write, tmp_path, capsys):
         paths.append(tmp_path / name)
         paths[-1].write_text(write(utterances), encoding="utf-8")
     assert readers.read(reader, paths[0]) == UTTERANCES
-    a, b, reference = map(str, paths)
-    words = ["compare", a, b, "--reference", reference, "--reader", reader, "--metric", "wer,cer", "--format", "json"]
-    assert cli.main(words) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+    words = [*paths[:2], "--reference", paths[2], "--reader", reader, "--metric", "wer,cer"]
+    rows, _ = answer(*words)
     for row, count in zip(rows, (word_errors, character_errors), strict=True):
         totals = [c.sum() for c in count(list(worse.values()), list(UTTERANCES.values())).values()]
         assert (row["score_a"], row["score_b"]) == (0.0, pytest.approx(100 * sum(totals[:3]) / totals[3]))
         assert (row["better"], row["test"]) == ("a", "exact")
     del backwards["spk-003"]
     paths[1].write_text(write(backwards), encoding="utf-8")
-    assert cli.main(words) == 2
-    message = capsys.readouterr().err
+    message = refusal("compare", *words)
     assert "expected the same ids in both, each once; only one has spk-003" in message
 
 
-def test_a_table_with_counts_is_a_ratio_of_sums(tmp_path, capsys):
+def test_a_table_with_counts_is_a_ratio_of_sums(tmp_path, answer):
     path = tmp_path / "counts.csv"
     rows = [("a", 1, 1, 0, 0, 4), ("a", 2, 0, 0, 1, 10), ("b", 1, 2, 1, 0, 4), ("b", 2, 0, 0, 1, 10)]
     head = "system,id,substitutions,deletions,insertions,reference_words\n"
     path.write_text(head + "".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
-    assert cli.main(["compare", str(path), "--metric", "wer", "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    (row,), _ = answer(path, "--metric", "wer")
     assert [row["score_a"], row["score_b"]] == pytest.approx([100 * 2 / 14, 100 * 4 / 14])
     assert (row["better"], row["pvalue"]) == ("a", 1.0)  # both swaps have the same difference

@@ -28,13 +28,11 @@ def typed(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
-def test_a_file_may_come_from_standard_input(files, monkeypatch, capsys):
-    assert cli.main(["compare", "a", "b", "--format", "json"]) == 0
-    expected = json.loads(capsys.readouterr().out)["rows"]
+def test_a_file_may_come_from_standard_input(files, monkeypatch, answer):
+    (expected,), _ = answer("a", "b")
     typed(monkeypatch, (files / "b").read_text())
-    assert cli.main(["compare", "a", "-", "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
-    assert row == expected[0] | {"system_b": "stdin"}
+    (row,), _ = answer("a", "-")
+    assert row == expected | {"system_b": "stdin"}
 
 
 def test_a_table_may_come_from_standard_input(files, monkeypatch, capsys):
@@ -45,12 +43,10 @@ def test_a_table_may_come_from_standard_input(files, monkeypatch, capsys):
     assert "tmp" not in printed.err
 
 
-def test_messages_call_standard_input_by_its_sign(files, monkeypatch, capsys):
+def test_messages_call_standard_input_by_its_sign(files, monkeypatch, refusal):
     typed(monkeypatch, "1\nx\n")
-    assert cli.main(["compare", "a", "-"]) == 2
-    assert "error: -" in capsys.readouterr().err
-    assert cli.main(["compare", "-", "-"]) == 2
-    assert "found the file - 2 times" in capsys.readouterr().err
+    assert "error: -" in refusal("compare", "a", "-")
+    assert "found the file - 2 times" in refusal("compare", "-", "-")
 
 
 @pytest.mark.parametrize(
@@ -115,13 +111,12 @@ def test_a_sentence_keeps_every_caveat_of_the_table(files, capsys):
     assert printed.out.startswith("y is ")
 
 
-def test_a_sentence_on_runs_keeps_its_caveats(files, capsys):
-    runs = ["compare", "--runs", "a", "b", "--runs", "c", "a2", "--quiet"]
+def test_a_sentence_on_runs_keeps_its_caveats(files, answer, capsys):
+    runs = ["--runs", "a", "b", "--runs", "c", "a2", "--quiet"]
     (files / "a2").write_text((files / "a").read_text())
-    assert cli.main([*runs, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    (row,), _ = answer(*runs)
     assert row["doubt"]
-    assert cli.main([*runs, "--format", "sentence"]) == 0
+    assert cli.main(["compare", *runs, "--format", "sentence"]) == 0
     err = capsys.readouterr().err
     assert [sentence for sentence in row["doubt"].split("; ") if sentence not in err] == []
 

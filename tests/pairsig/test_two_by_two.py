@@ -1,6 +1,5 @@
 """Items on which only one system is right: their counts in results, and tests of a 2 × 2 table."""
 
-import json
 import sys
 
 import numpy as np
@@ -10,13 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import pairsig
+from conftest import examples
 from pairsig import cli
-
-
-def compared(capsys, *words):
-    """The rows that `pairsig compare --format json` prints."""
-    assert cli.main(["compare", *map(str, words), "--format", "json"]) == 0
-    return json.loads(capsys.readouterr().out)["rows"]
 
 
 def refused(capsys, *words):
@@ -29,10 +23,10 @@ def refused(capsys, *words):
 @pytest.mark.parametrize(
     "table", [(45, 13, 8, 18), (0, 1, 0, 0), (5, 0, 0, 5), (794, 150, 86, 570), (0, 2000, 1800, 0)]
 )
-def test_a_table_is_tested_exactly(table, capsys):
+def test_a_table_is_tested_exactly(table, rows):
     """scipy's binomial test of the discordant items is the oracle; with none, p is 1."""
     both, only_a, only_b, _ = table
-    (row,) = compared(capsys, "--counts", *table)
+    (row,) = rows("--counts", *table)
     discordant = only_a + only_b
     p = binomtest(only_a, discordant).pvalue if discordant else 1.0
     assert row["test"] == "exact"
@@ -42,9 +36,9 @@ def test_a_table_is_tested_exactly(table, capsys):
     assert row["score_b"] == pytest.approx(100 * (both + only_b) / sum(table))
 
 
-def test_what_exact2x2_prints_for_agresti_1990(capsys):
+def test_what_exact2x2_prints_for_agresti_1990(rows):
     """`mcnemar.exact` of the approval ratings in R's help of mcnemar.test: p-value = 3.716e-05."""
-    (row,) = compared(capsys, "--counts", 794, 150, 86, 570)
+    (row,) = rows("--counts", 794, 150, 86, 570)
     assert f"{row['pvalue']:.3e}" == "3.716e-05"
 
 
@@ -56,6 +50,7 @@ def test_the_default_table_has_both_counts(capsys):
     assert line.split()[-4:] == ["13", "8", "exact", "0.383"]
 
 
+@examples(10)
 @given(
     st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30), st.booleans(), st.sampled_from([1, 100])
 )
@@ -71,10 +66,10 @@ def test_the_counts_of_any_outcomes(outcomes, errors, passed):
     assert (row["only_a"], row["only_b"]) == expected
 
 
-def test_scores_that_are_no_outcomes_have_no_such_counts(tmp_path, capsys):
+def test_scores_that_are_no_outcomes_have_no_such_counts(tmp_path, rows, capsys):
     for name, scores in (("a", (1, 0.5, 0)), ("b", (0, 0.5, 1))):
         (tmp_path / name).write_text("".join(f"{score}\n" for score in scores), encoding="utf-8")
-    (row,) = compared(capsys, tmp_path / "a", tmp_path / "b")
+    (row,) = rows(tmp_path / "a", tmp_path / "b")
     assert row["only_a"] is row["only_b"] is None
     assert cli.main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     assert "only A" not in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What every analysis must do, by its record: declared columns, empty input, the same bytes twice, a figure."""
+"""What every analysis must do, by its record: declared columns, empty input, the same bytes twice."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import simulate
@@ -17,13 +17,12 @@ from conftest import own_code
 from pairsig import cli as library
 from pairsig.core import statistics
 from pairsig.io import tables
-from pairsig.io.columns import COMPARISONS
+from pairsig.io.columns import COMPARISONS, STATISTICS
 from running import ROOT, environment, snakemake
 from study import analysis, cli
 from study.analysis.record import Comparisons, Data, Rows, Setting
 from study.sheets import code, jobs
 from study.tables import columns
-from study.tables.presentation import rendered
 from test_columns import check_cells, run
 
 ANALYSES = [name for name, record in analysis.every().items() if record.function]
@@ -110,18 +109,23 @@ def test_tables_have_the_declared_columns(written, name):
         assert len(read) or one.name == "family_heterogeneity"  # which has only families that are heterogeneous
 
 
-@pytest.mark.parametrize("name", ANALYSES)
-def test_headings_are_those_declared(written, name):
-    for one in analysis.load(name).tables:
-        text = rendered(analysis.read(output(written, one), one.name), ["md"], known=analysis.known())["md"]
-        ends = [column.interval for column in one.table.columns if {*column.interval} <= {*one.table.names}]
-        shown = [column.title for column in one.table.columns if not any(column.name in both for both in ends)]
-        heading = text.splitlines()[0].replace("\\_", "_")
-        assert [cell.strip() for cell in heading.strip("|").split("|")] == shown
+def test_comparisons_overlaps_and_pools_have_the_declared_columns(work):
+    for name in ("one", "one-sets"):
+        read = check_cells(work / f"{name}.tsv", COMPARISONS)
+        pd.testing.assert_frame_equal(tables.frame(COMPARISONS, read), read)
+    for name in "abc":
+        (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
+    run(cli.main, "overlaps", "o", *(f"{name}={work / name}.txt" for name in "abc"), "--output", work / "o.tsv")
+    assert len(check_cells(work / "o.tsv", columns.OVERLAPS)) == 3
+    pooled = [work / f"{name}.parquet" for name in ("one", "two")]
+    run(library.main, "pool", *pooled, "--dataset", "p", "--output", work / "pool.tsv")
+    assert (work / "pool.tsv").read_text(encoding="utf-8").split("\n")[0].split("\t") == [
+        *(name for name in STATISTICS.names if name != "run"), "correct", "total", "runs", "microdollars", "n_rows"
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ANALYSES)
-def test_the_same_input_gives_the_same_bytes(work, written, tmp_path, name):
+@pytest.mark.parametrize("name", [name for name in ANALYSES if "seed" in analysis.load(name).inputs])
+def test_the_same_seed_gives_the_same_bytes(work, written, tmp_path, name):
     run(cli.main, *command(name, work, written, tmp_path))
     for one in analysis.load(name).tables:
         if name == "race":  # it measures time
@@ -163,20 +167,6 @@ def test_empty_input_gives_empty_tables_or_one_sentence(empty, tmp_path, capsys,
     else:
         assert (status, len(errors)) == (2, 1), errors
         assert not any(output(tmp_path, one).exists() for one in record.tables)
-
-
-# Some have several names, with captions of their own.
-DRAWN_ONCE = {(figure.module, figure.function or name): figure for name, figure in analysis.figures().items()}
-
-
-@pytest.mark.parametrize("figure", DRAWN_ONCE.values(), ids=lambda figure: figure.function or figure.name)
-def test_a_figure_is_drawn_from_three_rows(work, written, figure):
-    files = {"comparisons": work / "one.tsv", "overlay": work / "two.tsv", "test_sets": work / "one-sets.tsv"}
-    read = [analysis.read(files.get(table, written / f"{table}.tsv"), table).head(3) for table in figure.tables]
-    drawn = getattr(import_module(f"study.figures.{figure.module}"), figure.function or figure.name)(*read)
-    drawn.set_layout_engine("none")
-    drawn.draw_without_rendering()
-    assert any(axes.has_data() or axes.texts for axes in drawn.axes)
 
 
 def test_records_are_consistent():

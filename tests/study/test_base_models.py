@@ -50,10 +50,14 @@ def left_over(folder):
 
 
 def test_placeholders_are_filled_in_and_quoted(train, predict, tmp_path):
-    model = train("cat {train} > {model}; echo {seed} {threads} {jars} >> {model}", threads=3)
-    assert (model / "model").read_text(encoding="utf-8") == f"a\nb\n7 3 {tmp_path}\n"
-    output = predict("paste -d' ' {input} <(head -n 2 {model}) > {output}", model)
+    """Shell and awk keep their own braces, and a model may be a folder."""
+    words = "mkdir {model}; awk '{ print $1 }' {train} > {model}/words; echo {seed} {threads} {jars} >> {model}/words"
+    model = train(words, threads=3)
+    assert (model / "model" / "words").read_text(encoding="utf-8") == f"a\nb\n7 3 {tmp_path}\n"
+    output = predict("paste -d' ' {input} <(head -n 2 {model}/words) > {output}", model)
     assert output.read_text(encoding="utf-8") == "x a\ny b\n"
+    with pytest.raises(InputError, match=r"found the placeholder \{modle\} in `cat > \{modle\}`, expected one of"):
+        train("cat > {modle}")
 
 
 def test_another_model_may_be_given(train, predict, tmp_path):
@@ -79,25 +83,11 @@ def test_where_a_given_model_failed_there_is_none(train, predict, tmp_path):
         assert "too small" in fragments.reason
 
 
-def test_a_model_may_be_a_folder(train, predict):
-    model = train("mkdir {model} && cp {train} {model}/words")
-    assert predict("cat {model}/words > {output}", model).read_text(encoding="utf-8") == "a\nb\n"
-
-
 def test_an_ensemble_gets_the_outputs_of_its_members(predict, tmp_path):
     members = [tmp_path / "one 1.txt", tmp_path / "two.txt"]
     for path in members:
         path.write_text(f"{path.stem}\n", encoding="utf-8")
     assert predict("cat {outputs} > {output}", None, members=members).read_text(encoding="utf-8") == "one 1\ntwo\n"
-
-
-def test_shell_and_awk_keep_their_own_braces(train):
-    assert (train("printf '1 2\\n' | awk '{ print $2 }' > {model}") / "model").read_text(encoding="utf-8") == "2\n"
-
-
-def test_unknown_placeholders_are_named(train):
-    with pytest.raises(InputError, match=r"found the placeholder \{modle\} in `cat > \{modle\}`, expected one of"):
-        train("cat > {modle}")
 
 
 @pytest.mark.parametrize(
@@ -190,24 +180,19 @@ def test_a_base_model_that_is_killed_in_every_attempt_is_left_out(train, predict
     assert left_over(made.parent) == []
 
 
-def test_an_attempt_after_one_that_was_killed_says_so_and_succeeds(train, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("attempt", ["2/2", "1/1", "3/2"])
+def test_an_attempt_after_one_that_was_killed_succeeds_and_says_so(train, tmp_path, monkeypatch, capsys, attempt):
+    """One that was killed in an earlier run counts no longer: a new run begins with attempt 1, and a job of a group
+    may be made again in the attempt after the last.
+    """
     monkeypatch.chdir(tmp_path)
     arguments = ["train", "training set.txt", "--model", "models/m", "--attempt"]
     kill(*arguments, "1/2", "--command", "touch {model}; sleep 60")
-    assert cli.main([*arguments, "2/2", "--command", "cp {train} {model}"]) == 0
-    assert "models/m: killed in attempt 1 of 2 (memory or time)" in capsys.readouterr().err
+    assert cli.main([*arguments, attempt, "--command", "cp {train} {model}"]) == 0
+    says = "models/m: killed in attempt 1 of 2 (memory or time)" in capsys.readouterr().err
+    assert says == (attempt == "2/2")
+    assert (tmp_path / "models" / "m" / "model").read_text(encoding="utf-8") == "a\nb\n"
     assert left_over(tmp_path / "models") == []
-
-
-def test_an_attempt_that_was_killed_in_an_earlier_run_counts_no_longer(train, tmp_path, monkeypatch, capsys):
-    """A new run begins with attempt 1; a job of a group may be made again in the attempt after the last."""
-    monkeypatch.chdir(tmp_path)
-    arguments = ["train", "training set.txt", "--model", "models/m", "--attempt"]
-    for attempt in ("1/1", "3/2"):
-        kill(*arguments, "1/2", "--command", "touch {model}; sleep 60")
-        assert cli.main([*arguments, attempt, "--command", "cp {train} {model}"]) == 0
-        assert "killed" not in capsys.readouterr().err
-        assert (tmp_path / "models" / "m" / "model").read_text(encoding="utf-8") == "a\nb\n"
 
 
 def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path, capsys, monkeypatch):

@@ -37,14 +37,6 @@ def test_no_tree_has_more_votes(size):
         assert votes(found, members) == max(votes(heads, members) for heads in every)
 
 
-def test_a_unanimous_vote_stands():
-    generator = np.random.default_rng(7)
-    every = list(trees(5))
-    for number in generator.integers(0, len(every), 50):
-        heads = every[number]
-        assert reparse([heads] * 3) == heads
-
-
 def test_relations_are_those_of_the_voters(tmp_path):
     members = [
         write(tmp_path / "a", [2, 0, 2], ["a", "root", "first"]),

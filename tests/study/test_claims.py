@@ -11,19 +11,16 @@ import simulate
 from pairsig.comparisons.all_pairs import compare
 from pairsig.metrics import registry
 from study.reproduction import claims
-from test_recomputed import counts, reference
+from test_recomputed import counts, errors_of_gains, influence, reference
 
 
 def test_aligners_that_share_posteriors_once_more():
     """AER of the first 100 sentences, errors by the delta method, pair by pair."""
     systems, links, *_ = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])
     hits, links = links[:, :100, :2].sum(axis=2), links[:, :100, 2:].sum(axis=2)
-    aer = hits.sum(1) / links.sum(1)
-    influence = 100 * (hits - aer[:, None] * links) / links.sum(1, keepdims=True)
     needed = {True: [], False: []}
-    for a, b in combinations(range(len(systems)), 2):
-        models = {systems[one].rsplit("-", 2)[0] for one in (a, b)}
-        error = np.sqrt(np.sum((influence[a] - influence[b]) ** 2))
+    for pair, error in zip(combinations(systems, 2), errors_of_gains(influence(hits, links)), strict=True):
+        models = {name.rsplit("-", 2)[0] for name in pair}
         if len(models) == 2 and error > 0:
             needed[models == {"itg", "joint-hmm"}].append(1.6449 * error)
     found = partial(reference, "claims", claim="figure-7", dataset="hansards-110")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
-from dataclasses import replace
 from importlib import import_module
 from itertools import chain
 from typing import get_args
@@ -15,15 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import simulate
-from pairsig import InputError, cli
-from pairsig.core import statistics
+from pairsig import InputError
 from pairsig.io import tables
-from pairsig.io.columns import BASELINE, COMPARISONS, STATISTICS, Column, Table
 from pairsig.io.columns import TABLES as LIBRARY
+from pairsig.io.columns import Column, Table
 from running import ROOT
 from study import analysis
-from study import cli as study_cli
 from study.sheets.models import CLASSES
 from study.tables import columns
 
@@ -58,74 +53,6 @@ def run(main, *arguments):
     assert main([str(argument) for argument in arguments]) == 0
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """What the commands other than analyses write of two small simulated datasets, by table: paths."""
-    work = tmp_path_factory.mktemp("written")
-    for name, seed in (("one", 1), ("two", 2)):
-        data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=seed)
-        domains = np.array(["news", "speech"] * 150)
-        statistics.write(replace(data, dataset=name, domains=domains), work / f"{name}.parquet")
-        options = ["--test", "bootstrap", "--metric", "accuracy", "--n-resamples", 200]
-        run(cli.main, "all-pairs", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
-    made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
-    run(study_cli.main, "resize", work / "one.parquet", *made, *options, "--output", work / "one-sets.tsv")
-    for k in (1, 2):
-        part = ["--part", f"{k}/2", "--output", work / f"part{k}.tsv"]
-        run(cli.main, "all-pairs", work / "one.parquet", *options, *part)
-    run(cli.main, "merge", work / "part1.tsv", work / "part2.tsv", "--output", work / "merged.tsv")
-    run(cli.main, "pool", work / "one.parquet", work / "two.parquet", "--dataset", "p", "--output", work / "pool.tsv")
-    for name in "abc":
-        (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
-    outputs = [f"{name}={work / name}.txt" for name in "abc"]
-    run(study_cli.main, "overlaps", "one", *outputs, "--output", work / "overlaps.tsv")
-    compared = [work / f"{name}.tsv" for name in ("merged", "part1", "one", "one-sets", "two")]
-    return {"comparisons": compared, "statistics": [work / "pool.tsv"], "overlaps": [work / "overlaps.tsv"]}
-
-
-@pytest.mark.parametrize("table", [COMPARISONS, columns.OVERLAPS], ids=lambda table: table.name)
-def test_commands_write_what_is_declared(written, table):
-    for path in written[table.name]:
-        read = check_cells(path, table)
-        assert len(read)
-        pd.testing.assert_frame_equal(tables.frame(table, read), read)
-
-
-def test_statistics_have_the_declared_keys(written):
-    (path,) = written["statistics"]
-    assert path.read_text(encoding="utf-8").split("\n")[0].split("\t") == [
-        *(name for name in STATISTICS.names if name != "run"), "correct", "total", "n_rows"
-    ]  # fmt: skip
-
-
-def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
-    for name, correct in (("a", [1, 0, 1, 1]), ("b", [1, 1, 0, 0])):
-        (tmp_path / f"{name}.tsv").write_text(
-            "segment\tcorrect\ttotal\n" + "".join(f"{i}\t{c}\t1\n" for i, c in enumerate(correct))
-        )
-    files = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
-    run(
-        cli.main,
-        "compare",
-        *files,
-        *["--reader", "table", "--metric", "accuracy", "--n-resamples", "100", "--format", "json"],
-    )
-    for row in json.loads(capsys.readouterr().out)["rows"]:
-        assert list(row) == list(BASELINE.names)
-        for column in BASELINE.columns:
-            cell = row[column.name]
-            if cell is None:
-                assert column.missing or column.name == "log10_pvalue"
-            else:
-                assert isinstance(cell, (int, float) if column.type is float else column.type), column.name
-
-
-def test_columns_and_keys_are_declared_once():
-    for table in analysis.known():
-        assert len(set(table.names)) == len(table.names)
-        assert set(table.key) <= set(table.names)
-
-
 def test_text_is_text_in_all_tables():
     """A table is read by the names of its columns before it is known which table it is."""
     everywhere = {}
@@ -135,8 +62,10 @@ def test_text_is_text_in_all_tables():
             assert everywhere.setdefault(column.name, is_text) == is_text, column.name
 
 
-def test_a_unit_a_heading_and_a_meaning():
+def test_columns_and_keys_are_declared_once_with_a_heading_and_a_meaning():
     for table in analysis.known():
+        assert len(set(table.names)) == len(table.names)
+        assert set(table.key) <= set(table.names)
         for column in table.columns:
             assert column.meaning
             assert "\n" not in column.meaning
@@ -195,13 +124,6 @@ def test_what_a_column_cannot_hold_is_refused(cells, message, tmp_path):
         tables.read(tmp_path / "t.tsv", table)
     (tmp_path / "t.tsv").write_text("a\tb\tc\n7\t\t12\n")
     assert tables.read(tmp_path / "t.tsv", table)["c"].tolist() == ["12"]
-
-
-def test_a_test_set_made_in_no_known_way_is_refused(written, tmp_path):
-    lines = written["comparisons"][2].read_text(encoding="utf-8").replace("\twhole\twhole\t", "\twhole\tall\t", 1)
-    (tmp_path / "c.tsv").write_text(lines, encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2: derived is 'all', expected one of whole, initial, domain"):
-        analysis.read(tmp_path / "c.tsv", COMPARISONS)
 
 
 def test_cells_of_parquet_are_checked_too(tmp_path):

@@ -296,7 +296,7 @@ TASK = "joint-hmm:\n  task: alignment\n"
         ("datasets", "realsumm\tsum", "r" * 100_000 + "\tsum", r"line \d+, column dataset: found 'r{60}…' \(100,000 "),
         ("datasets", "rouge2_recall", "x" * 100_000, r"column metric: found 'x{60}…' \(100,000 characters\), expected"),
         ("datasets", "dataset\t", "x" * 100_000 + "\t", r"line 1: found the column 'x{60}…' \(100,000 characters"),
-        ("base_models", TASK, f"{'[' * 5000}\n{TASK}", r"cannot be read"),
+        ("base_models", TASK, f"{'[' * 1500}\n{TASK}", r"cannot be read"),
         ("base_models", TASK, f"{TASK}  note: \0\n", r"cannot be read"),
         ("base_models", TASK, f"{TASK}  note: {'x' * 200_000}\n  ? {'y' * 100_000}\n  : a\n",
          r"found the key 'y{60}…' \(100,000 char"),
@@ -308,15 +308,6 @@ def test_what_is_quoted_is_bounded(project, sheet, old, new, message):
         read()
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 1000
-
-
-def test_a_dataset_needs_two_systems(project):
-    systems = Path("config/systems.tsv")
-    rows = systems.read_text(encoding="utf-8").splitlines()
-    kept = [row for row in rows if not row.startswith("realsumm") or "\tbart-abs\t" in row]
-    systems.write_text("\n".join(kept), encoding="utf-8")
-    with pytest.raises(InputError, match=r"found realsumm has 1 system in config/systems.tsv, expected at least two"):
-        read()
 
 
 def test_embedded_statistics_must_be_there(project):

@@ -152,10 +152,3 @@ def test_what_can_be_read_of_a_corpus(tmp_path):
         corpora.read("constituency", files, {}, skip=3)
     with pytest.raises(InputError, match="unknown task 'parsing', expected one of dependency, constituency, alignment"):
         corpora.read("parsing", files, {})
-
-
-def test_segments_of_an_unknown_task(tmp_path):
-    """A message and no traceback, as from `python -m study resample --task unknown`."""
-    (tmp_path / "segments.txt").write_text("a\n")
-    with pytest.raises(InputError, match="unknown task 'parsing', expected one of dependency"):
-        corpora.cut("parsing", tmp_path / "segments.txt")

@@ -6,16 +6,14 @@ import ast
 import inspect
 from dataclasses import replace
 from itertools import combinations, product
-from math import erf, log, sqrt
+from math import erf, sqrt
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import simulate
 from pairsig import InputError
-from pairsig.core import statistics
 from pairsig.core.influence import errors_and_correlations
 from pairsig.io import tables
 from pairsig.metrics import registry
@@ -27,10 +25,9 @@ from study.beyond import heterogeneity as measured_module
 from study.beyond.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
 from study.beyond.heterogeneity import heterogeneity as measured
 from study.tables import columns
-from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
+from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each, reference
 
 SHEET = analysis.read(ROOT / "config/families.tsv", columns.FAMILIES)
-PREDICTED = ("replicated", "predicted_iid", "predicted", "coverage_iid", "coverage")
 
 
 def embedded(pattern):
@@ -78,11 +75,6 @@ def wmt_languages():
         yield from between(embedded(f"wmt{year}-{direction}"), BLEU, lambda sums: gains_without_each(sums, bleu))
 
 
-def groups_of(dataset):
-    table = pq.read_table(STATISTICS / f"{dataset}.parquet", columns=["system", "group"])
-    return {row["system"]: row["group"] for row in table.group_by(["system", "group"]).aggregate([]).to_pylist()}
-
-
 @pytest.mark.parametrize(
     ("family", "cells"),
     [
@@ -94,86 +86,31 @@ def groups_of(dataset):
     ],
 )
 def test_what_the_library_knows_from_the_counts(family, cells):
-    """Every published number of five families, with κ² added up again for every row from the rows it may see."""
-    rows, of, of_cells = [], {}, []
+    """κ² of five families, and what follows from it: a test set of any size, and the smallest reliable gain."""
+    rows = []
     for one, (names_1, d_1, s_1, n_1), other, (names_2, d_2, s_2, n_2) in cells():
-        of_cells += [one, other]
-        dataset = one[0] if isinstance(one, tuple) else one
-        of[dataset] = of.get(dataset) or groups_of(dataset)
         pairs_2 = {pair: at for at, pair in enumerate(combinations(names_2, 2))}
         for at, (a, b) in enumerate(combinations(names_1, 2)):
             sign = 1 if (a, b) in pairs_2 else -1
             there = pairs_2.get((a, b), pairs_2.get((b, a)))
             if there is not None and s_1[at] > 0 and s_2[there] > 0:
                 gained = (d_1[at], sign * d_2[there], s_1[at] ** 2, s_2[there] ** 2, n_1, n_2)
-                rows.append((one, other, a, b, of[dataset][a], of[dataset][b], *gained))
-    number = {name: k for k, name in enumerate({name for row in rows for name in row[:6]})}
-    x, y, a, b, g, h = np.array([[number[name] for name in row[:6]] for row in rows]).T
-    d_1, d_2, v_1, v_2, n_1, n_2 = np.array([row[6:] for row in rows]).T
+                rows.append((one, other, a, b, *gained))
+    d_1, d_2, v_1, v_2, n_1, n_2 = np.array([row[4:] for row in rows]).T
     excess = ((d_1 - d_2) ** 2 - v_1 - v_2) / (n_1 * v_1 + n_2 * v_2)
 
     (published,) = [one for one in heterogeneity.families() if one.family == family]
-    assert published.n_test_sets == len(set(x) | set(y))
-    assert published.n_systems == len(set(a) | set(b))
+    assert published.n_test_sets == len({name for row in rows for name in row[:2]})
+    assert published.n_systems == len({name for row in rows for name in row[2:4]})
     # The standard errors here are of the score without each segment, those there of its derivative.
     assert published.kappa_squared == pytest.approx(excess.mean(), rel=0.02)
 
-    # What a row may see depends on its two test sets and groups alone, and many rows have the same.
-    alike, which = np.unique(np.stack([x, y, g, h], axis=1), axis=0, return_inverse=True)
-    share_nothing = [
-        (x != one) & (x != two) & (y != one) & (y != two) & (g != own) & (g != its) & (h != own) & (h != its)
-        for one, two, own, its in alike
-    ]
-    # A pair of systems of different groups, where there are two groups, leaves nothing to predict it from.
-    judged = np.array([seen.any() for seen in share_nothing])[which.ravel()]
-    assert published.n_validated == 2 * judged.sum()
-    left = np.array([max(excess[seen].mean(), 0) if seen.any() else np.nan for seen in share_nothing])
-    kappa = left[which.ravel()][judged]
-    found = {name: [] for name in PREDICTED}
-    for d, e, v, n, m in (
-        (one[judged] for one in order) for order in ((d_1, d_2, v_1, n_1, n_2), (d_2, d_1, v_2, n_2, n_1))
-    ):
-        found["replicated"].append(d * e > 0)
-        for name, squared in (("_iid", 0), ("", kappa)):
-            spread = np.sqrt(v * n * (1 / n + 1 / m + 2 * squared))
-            chance = [0.5 + erf(one / sqrt(2)) / 2 for one in np.abs(d) / spread]
-            found[f"predicted{name}"].append(np.minimum(chance, 1 - 1e-6))
-            found[f"coverage{name}"].append(np.abs(d - e) < 1.96 * spread)
-    for name in PREDICTED:
-        assert getattr(published, name) == pytest.approx(np.mean(found[name]), abs=0.003), name
-    replicated = np.concatenate(found["replicated"])
-    losses = [
-        -np.mean([log(c if won else 1 - c) for c, won in zip(np.concatenate(found[name]), replicated, strict=True)])
-        for name in ("predicted_iid", "predicted")
-    ]
-    table, chances, _ = measured(
-        [
-            (statistics.read(STATISTICS / f"{one}.parquet"), registry.metric(published.metric))
-            for one in dict.fromkeys(dataset[0] if isinstance(dataset, tuple) else dataset for dataset in of_cells)
-        ],
-        SHEET[SHEET["family"] == family],
-    )
-    (row,) = table.to_dict("records")
-    assert (row["loss_iid"], row["loss"]) == pytest.approx(tuple(losses), rel=0.02)
-    assert row["effective_sample_size"] == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
-    assert row["loss_reduction"] == pytest.approx(losses[0] - losses[1], rel=0.03, abs=0.002)
     # What gives 95 % on the next test set, for the median pair: 1.645 standard deviations of a difference of two u.
-    spread = np.concatenate([n_1 * v_1, n_2 * v_2])
-    assert row["smallest_reliable_gain"] == pytest.approx(
-        1.645 * np.sqrt(2 * excess.mean() * np.median(spread)), rel=0.02
-    )
-    by_gain = np.stack([np.ones(len(excess)), 2 * d_1 * d_2 / (n_1 * v_1 + n_2 * v_2)], axis=1)
-    assert row["beta_squared"] == pytest.approx(np.linalg.lstsq(by_gain, excess)[0][1], abs=0.001)
-    predicted = np.concatenate(found["predicted"])
-    for by, chance in (("next", predicted), ("i.i.d.", np.concatenate(found["predicted_iid"]))):
-        near = chances[(chances["by"] == by) & (chances["chance_low"] == 0.9)].iloc[0]
-        inside = (chance >= 0.9) & (chance < 0.95)
-        assert near["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.02)
-    sure = chances[(chances["by"] == "i.i.d.") & (chances["chance_low"] == 0.95)].iloc[0]
-    chance = np.concatenate(found["predicted_iid"])
-    inside = (chance >= 0.95) & (chance < 0.99)
-    assert sure["n_pairs"] == pytest.approx(inside.sum(), rel=0.05)
-    assert sure["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.01)
+    row = reference("heterogeneity", family=family)
+    assert float(row["effective_sample_size"]) == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
+    spread = np.median(np.concatenate([n_1 * v_1, n_2 * v_2]))
+    expected = 1.645 * sqrt(2 * excess.mean() * spread)
+    assert float(row["smallest_reliable_gain"]) == pytest.approx(expected, rel=0.02)
 
 
 def rows_by_loops(data, metric):

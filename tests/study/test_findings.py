@@ -74,10 +74,6 @@ def test_no_interval_is_written_by_hand(page):
     assert {found[0] for found in INTERVAL.finditer(FENCED.sub("", written))} <= OF_COMMANDS
 
 
-def test_all_notations_of_intervals_are_found():
-    assert len(INTERVAL.findall("a 77 % [72, 81], **1.83 [1.58,\n2.12] −3 points [−25, −0.0] 1,000 [2, 3,000]")) == 4
-
-
 def test_every_fragment_is_on_a_page():
     macros = (ROOT / "src/study/site/templates/fragments.md").read_text(encoding="utf-8")
     used = {name for page in PAGES for name in re.findall(r"<!-- /([a-z0-9_]+) -->", page.read_text(encoding="utf-8"))}
@@ -234,11 +230,6 @@ def test_a_fragment_is_filled_in_where_it_stands(rendered):
     )
     address = '{{ one("calibration", calibration="dependency", distance="far", p_low=0.04, p_high=0.06).share }}'
     assert rendered(address) == f"a <!-- x -->{share}<!-- /x --> b"
-
-
-def test_an_unknown_fragment_is_an_error(tables):
-    with pytest.raises(InputError, match="found the fragment nonsense, expected a macro"):
-        text.filled("<!-- nonsense -->\n<!-- /nonsense -->", tables)
 
 
 @pytest.mark.parametrize(

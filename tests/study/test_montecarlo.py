@@ -10,10 +10,8 @@ import pytest
 from scipy.stats import binom, norm, truncnorm
 from scipy.stats import t as student
 
-from pairsig.io import tables
 from pairsig.io.errors import InputError
 from pairsig.stats.exact import exact_test
-from study import cli
 from study.reproduction import montecarlo
 from study.reproduction import race as racing
 from study.reproduction.approximate import approximate
@@ -48,6 +46,7 @@ class TestSystems:
             a, b = (own[:, 0] for own in montecarlo.systems(n, montecarlo.FACTORS[n], seed=seed))
             p.append(2 * norm.sf(abs((a - b).sum()) / ((a - b) ** 2).sum() ** 0.5))
         assert 1 / 2 < np.mean(p) / TABLE_2[n] < 2
+        assert montecarlo.FACTORS.keys() == TABLE_2.keys()
 
     def test_lengths_are_rounded_up_and_correct_words_down(self):
         """Mean length and number of correct words by truncated normal distributions: P(⌈L⌉ = k) and P(⌊Ak⌋ >= j)."""
@@ -155,6 +154,8 @@ def test_race_times_every_test_once_a_size():
     assert (found["seconds_low"] <= found["seconds"]).all()
     assert (found["seconds"] <= found["seconds_high"]).all()
     assert set(found["n_repeats"]) == {2}
+    papers = racing.race([250], n_repeats=1, metrics=["accuracy"])["n_resamples"].dropna()
+    assert papers.tolist() == [20_000, 40_000]
 
 
 def test_race_tells_the_median_and_the_ends_of_its_times(monkeypatch):
@@ -165,15 +166,3 @@ def test_race_tells_the_median_and_the_ends_of_its_times(monkeypatch):
     assert (
         found[["seconds", "seconds_low", "seconds_high", "n_repeats"]].to_numpy().tolist() == [[0.2, 0.1, 0.5, 3]] * 2
     )
-
-
-def test_from_the_command_line(tmp_path):
-    error, seconds = tmp_path / "error.tsv", tmp_path / "seconds.tsv"
-    options = "--n-resamples 10 20 --n-simulated 3 --n-pairs 1 --n-runs 1 --seed 120"
-    assert cli.main(["approximate", *options.split(), "--output", str(error)]) == 0
-    found = tables.read(error)
-    assert found.groupby("metric")["n_segments"].unique().map(list).to_dict() == {
-        metric: list(TABLE_2) for metric in montecarlo.METRICS
-    }
-    assert cli.main(["race", "--n-segments", "250", "--n-repeats", "1", "--output", str(seconds)]) == 0
-    assert set(tables.read(seconds)["n_resamples"].dropna()) == {20_000, 40_000}

@@ -29,18 +29,11 @@ def test_no_projective_tree_has_a_higher_score(size, number):
     generator = np.random.default_rng(size)
     for _ in range(15):
         scores = generator.normal(size=(size + 1, size + 1))
-        found = tuple(mst.best_tree(scores)[1:].tolist())
+        root, *heads = mst.best_tree(scores).tolist()
+        found = tuple(heads)
+        assert root == -1
         assert found in every
         assert score(found, scores) == pytest.approx(max(score(heads, scores) for heads in every))
-
-
-def test_the_tree_that_all_scores_are_for_is_found():
-    generator = random.Random(1)
-    for heads in generator.sample(every_tree(5), 50):
-        scores = np.zeros((6, 6))
-        scores[heads, range(1, 6)] = 1
-        assert tuple(mst.best_tree(scores)[1:]) == heads
-        assert mst.best_tree(scores)[0] == -1
 
 
 def test_a_toy_grammar_is_learned(tmp_path):

@@ -175,20 +175,27 @@ def test_what_cannot_be_read_is_one_sentence(reader, files, options, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_table_cut_in_half_is_refused(wide):
-    whole = wide[0].read_bytes()
-    wide[0].write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match="cannot be read as outcomes of scores"):
-        read("scores", *wide, runs=5)
+def cut_in_half(files):
+    files[0].write_bytes(files[0].read_bytes()[:1000])
 
 
-def test_an_item_that_nothing_is_said_of(wide):
-    wide[1].write_text("item\tdomain\tcluster\nj\teasy\tk\n", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be read as outcomes of scores"):
-        read("scores", *wide, runs=5)
+def without_an_item(files):
+    files[1].write_text("item\tdomain\tcluster\nj\teasy\tk\n", encoding="utf-8")
 
 
-def test_a_score_above_one(wide):
-    pd.DataFrame({"item": ["i", "j"], "a": [0.2, 1.2], "b": [1.0, 0.0]}).to_parquet(wide[0])
-    with pytest.raises(InputError, match="found 1 to 6 passed of 5, expected 0 to 5"):
+def above_one(files):
+    pd.DataFrame({"item": ["i", "j"], "a": [0.2, 1.2], "b": [1.0, 0.0]}).to_parquet(files[0])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (cut_in_half, "cannot be read as outcomes of scores"),
+        (without_an_item, "cannot be read as outcomes of scores"),
+        (above_one, "found 1 to 6 passed of 5, expected 0 to 5"),
+    ],
+)
+def test_damaged_scores_are_refused(wide, damage, message):
+    damage(wide)
+    with pytest.raises(InputError, match=message):
         read("scores", *wide[:3], runs=5)

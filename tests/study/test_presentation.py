@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from pairsig.io import rendering
 from pairsig.io.columns import COMPARISONS, GAIN, METRIC, PVALUE, SYSTEM_A, TRANSFER, Table
-from pairsig.io.errors import InputError
 from pairsig.io.rendering import pvalue
 from study import analysis
 from study.tables import presentation
@@ -146,16 +145,6 @@ def test_html_is_one_page_without_outside_parts() -> None:
     assert "<caption>" not in render(PAIRS, "html")
 
 
-@pytest.mark.parametrize("form", ["csv", "md", "tex", "html"])
-def test_empty_tables_are_rendered(form: str) -> None:
-    assert "dataset" in render(PAIRS.iloc[:0], form)
-
-
-def test_unknown_format() -> None:
-    with pytest.raises(InputError, match="expected one of csv, md, tex, html"):
-        render(PAIRS, "docx")
-
-
 def test_html_fits_a_window_and_hides_nothing() -> None:
     """Intervals stand beside their numbers, what leads comes first, and all else can be unfolded."""
     names = [column.name for column in analysis.table("reproduction").columns]
@@ -244,9 +233,3 @@ def test_a_bound_of_a_column_holds_where_it_is_the_larger_one() -> None:
     columns = [TRANSFER["p_next"], PVALUE]
     rows = pd.DataFrame({"p_next": [0.009, 0.01], "pvalue": [0.009, 0.0001]})
     assert rendering.cells(rows, columns, least=0.001) == {"p_next": ["< 0.01", "0.01"], "pvalue": ["0.009", "< 0.001"]}
-
-
-def test_a_single_column_is_not_folded() -> None:
-    for n_columns, folded in ((10, False), (11, True)):
-        rows = pd.DataFrame([range(n_columns)], columns=[f"x{number}" for number in range(n_columns)])
-        assert ("<details>" in render(rows, "html")) == folded

@@ -97,21 +97,6 @@ def test_any_labels_are_a_tree_of_the_words(data, size):
     assert trees.parse(trees.write(tree)) == tree
 
 
-@pytest.mark.data
-@pytest.mark.parametrize(
-    ("name", "lemmas"),
-    [
-        ("icepahc/finished/1275.morkin.nar-his.psd.xz", True),
-        ("icepahc/finished/1720.vidalin.rel-ser.psd.xz", True),
-        ("craft-treebank/structural-annotation/treebank/penn/11532192.tree.gz", False),
-    ],
-)
-def test_round_trip_of_public_corpora(data_dir, name, lemmas):
-    for segment in constituency.read(data_dir / name, lemmas=lemmas):
-        tree = trees.parse(segment.text)
-        assert decode(trees.words(tree), *encode(tree)) == tree
-
-
 TRAIN = """(TOP (S (NP (D the) (N cat)) (VP (V sees) (NP (D a) (N mouse))) (. .)))
 (TOP (S (NP (N mice)) (VP (V see) (NP (N cats))) (. .)))
 (TOP (S (VP (V go)) (. .)))
@@ -165,22 +150,6 @@ def test_no_tree_of_two_words(training_set, tmp_path, capsys):
     training_set.write_text("(TOP (UH yes))\n")
     assert run("train", train=training_set, model=tmp_path / "model", seed=1) == 2
     assert "train: found no tree with two or more words" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("", "found 0 trees, expected one"),
-        ("(TOP (S))", "found the constituent 'S' without words"),
-        ("(TOP (N a) b)", "'b'"),
-    ],
-)
-def test_bad_trees(training_set, tmp_path, capsys, line, message):
-    training_set.write_text(f"{TRAIN}{line}\n")
-    assert run("train", train=training_set, model=tmp_path / "model", seed=1) == 2
-    error = capsys.readouterr().err
-    assert "train, line 5: " in error
-    assert message in error
 
 
 @pytest.mark.data

@@ -186,21 +186,6 @@ def test_filters_leave_the_pairs_that_are_asked_for(visit, folder):
     assert len(page.query_selector_all("#pairs tbody tr")) == len(own)
 
 
-@pytest.mark.slow
-def test_another_test_set_is_drawn_when_it_is_chosen(visit, folder):
-    page = visit(f"explorer.html#{DATASET}")
-    page.select_option("select[name=gains]", "all")
-    page.select_option("select[name=test_set]", label="news, first 100")
-    expected = {(row["system_a"], row["system_b"]) for row in compared(folder, "news-first-100")}
-    whole = {(row["system_a"], row["system_b"]) for row in compared(folder)}
-    assert expected != whole
-    page.wait_for_function(
-        "document.querySelector('#summary').textContent.includes('pairs') && explore.shown.length > 0"
-    )
-    page.wait_for_timeout(500)
-    assert {tuple(dot[:2]) for dot in dots(page)} == expected
-
-
 def test_names_that_are_code_are_shown_and_run_nothing(visit):
     page = visit("explorer.html#hostile")
     page.select_option("select[name=gains]", "all")
@@ -261,21 +246,6 @@ def test_numbers_are_sorted_and_filtered_by_the_keyboard_alone(visit):
     page.focus("table.reproduction tbody tr:not([hidden]) summary")
     page.keyboard.press("Enter")
     assert page.is_visible("table.reproduction details[open] dl")
-
-
-@pytest.mark.slow
-def test_many_pairs_are_drawn_without_lag(visit, folder):
-    """4,005 pairs are drawn, none of them is lost, and the page goes on answering."""
-    page = visit(f"explorer.html#{DATASET}")
-    page.evaluate(
-        """() => { const rows = Array.from({ length: 4005 }, (_, i) => ({
-                       a: `a${i}`, b: `b${i}`, gain: (i % 89) / 89, confidence: 0.5 + (i % 45) / 90,
-                       group: "same group", correlation: 0.5 }));
-                   return explore.view.data("dots", rows).runAsync().then(() => true); }"""
-    )
-    assert page.evaluate("explore.view.data('dots').length") == 4005
-    page.mouse.move(640, 600)
-    assert page.evaluate("1 + 1") == 2
 
 
 @pytest.mark.parametrize("width", [390, pytest.param(500, marks=pytest.mark.slow)])

@@ -15,7 +15,7 @@ from pairsig.metrics import registry
 from study.analysis import over_systems
 from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, _Runs, _scored, training_variance
 from study.figures.training_variance import training_variance as figure
-from test_recomputed import F1, STATISTICS, f1, reference
+from test_recomputed import F1, STATISTICS, f1, f1_influence, reference
 from test_recomputed import counts as counts_of
 
 MEAN = registry.metric("mean")
@@ -135,7 +135,7 @@ class TestBetterMethod:
         """Of three datasets together, on 400 segments, by question."""
         rng = np.random.default_rng(seed)
         given = [simulated(rng, n_methods=12, k=6, spread=1.5, dataset=f"s{i}", **options) for i in range(3)]
-        _, found = training_variance(given, splits=6)
+        _, found = training_variance(given, splits=3)
         return found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
 
     def test_p_names_the_outputs_as_often_as_predicted_and_the_method_less_often(self):
@@ -174,15 +174,8 @@ class TestFewRuns:
 # The findings again, from the embedded counts, with numpy and pyarrow alone.
 
 
-def influence(counts):
-    """What every segment changes of F1, to first order: 200 (m − M w / W) / W."""
-    matched, weight = counts[..., 0], counts[..., 1] + counts[..., 2]
-    m, w = matched.sum(-1, keepdims=True), weight.sum(-1, keepdims=True)
-    return 200 * (matched - m / w * weight) / w
-
-
 def gain_and_error(a, b):
-    difference = influence(a) - influence(b)
+    difference = f1_influence(a) - f1_influence(b)
     return f1(a.sum(0)) - f1(b.sum(0)), sqrt((difference**2).sum())
 
 
@@ -201,7 +194,7 @@ def modern():
 def test_how_many_runs_of_one_method_differ_once_more(modern):
     methods, counts = modern
     by_outputs, by_runs, of_methods = [], [], []
-    u, scores = influence(counts), f1(counts.sum(1))
+    u, scores = f1_influence(counts), f1(counts.sum(1))
     for method in dict.fromkeys(methods):
         rows = [row for row, own in enumerate(methods) if own == method]
         for a, b in combinations(rows, 2):
@@ -221,7 +214,7 @@ def test_how_many_runs_of_one_method_differ_once_more(modern):
 
 def test_the_share_of_training_once_more(modern):
     methods, counts = modern
-    u, scores = influence(counts), f1(counts.sum(1))
+    u, scores = f1_influence(counts), f1(counts.sum(1))
     training, single, means = [], [], []
     for method in dict.fromkeys(methods):
         rows = np.array([own == method for own in methods])
@@ -250,7 +243,7 @@ def test_which_method_p_names_once_more(modern):
     for split in range(10):
         order = np.random.default_rng([2012, split]).permutation(n)
         on, against = counts[:, order[:1600]], counts.sum(1) - counts[:, order[: n // 2]].sum(1)
-        u, scores, truth = influence(on), f1(on.sum(1)), f1(against)
+        u, scores, truth = f1_influence(on), f1(on.sum(1)), f1(against)
         products = u @ u.T
         others = {}
         for run, method in enumerate(methods):

@@ -17,9 +17,8 @@ from pairsig.comparisons.all_pairs import compare
 from pairsig.core import statistics
 from study.reproduction import claims
 from study.reproduction.thresholds import thresholds
-from test_recomputed import ROOT, STATISTICS, counts, reference
+from test_recomputed import BLEU, ROOT, STATISTICS, bleu, bleu_influence, counts, reference
 
-BLEU = ["hypothesis_length", "reference_length", *(f"{kind}_{n}" for kind in ("match", "total") for n in (1, 2, 3, 4))]
 PAIRS = {  # systems and combinations, as in the paper and in the release, without an output that is no text (es-en)
     "de-en": (31, 13), "fr-en": (30, 14), "es-en": (15, 6), "cz-en": (13, 6),
     "en-de": (22, 8), "en-fr": (22, 7), "en-es": (20, 8), "en-cz": (19, 7),
@@ -41,21 +40,9 @@ def systems_of(pair):
 
 @cache
 def bleu_and_influence(pair):
-    """BLEU of each system, and what each segment adds to it to first order.
-
-    log BLEU = ¼ Σₙ log(mₙ/tₙ) + min(0, 1 − r/h), whose derivative with respect to one segment's counts is
-    ¼ Σₙ (mₙᵢ/mₙ − tₙᵢ/tₙ), plus (r hᵢ/h − rᵢ)/h if h < r.
-    """
+    """BLEU of each system, and what each segment adds to it to first order."""
     names, found, *_ = counts(f"wmt10-{pair}", BLEU)
-    result = {}
-    for name, segments in zip(names, found, strict=True):
-        (h, r), m, t = segments[:, :2].sum(0), segments[:, 2:6].sum(0), segments[:, 6:].sum(0)
-        log = np.log(m / t).mean() + min(0, 1 - r / h)
-        influence = (segments[:, 2:6] / m - segments[:, 6:] / t).mean(axis=1)
-        if h < r:
-            influence += (r * segments[:, 0] / h - segments[:, 1]) / h
-        result[name] = 100 * np.exp(log), 100 * np.exp(log) * influence
-    return result
+    return dict(zip(names, zip(bleu(found.sum(axis=1)), bleu_influence(found), strict=True), strict=True))
 
 
 def by_class(pair):
@@ -75,6 +62,11 @@ def by_class(pair):
     return {name: np.array(rows).T for name, rows in found.items()}
 
 
+def compared(n_resamples):
+    data = statistics.read(STATISTICS / "wmt10-de-en.parquet")
+    return compare(data, "bootstrap", metric="bleu", alternative="observed", n_resamples=n_resamples, rng=1)
+
+
 def weighted_percentile(values, weights, share):
     """The value at which half of its weight and all of the smaller ones' are this share of the total."""
     order = np.argsort(values)
@@ -91,14 +83,7 @@ def test_every_output_is_there(pair):
 
 
 def test_critical_differences_and_thresholds_of_the_papers_test_set(monkeypatch):
-    table = compare(
-        statistics.read(STATISTICS / "wmt10-de-en.parquet"),
-        "bootstrap",
-        metric="bleu",
-        alternative="observed",
-        n_resamples=2000,
-        rng=1,
-    )
+    table = compared(2000)
     # Only two pairs have p from 0.04 to 0.06, so a threshold needs a wider window; its weights do not depend on it.
     assert thresholds(table).set_index("subset").loc["all", "verdict"] == "critical difference only"
     monkeypatch.setattr("study.analysis.pairs.WINDOW", (0.005, 0.2))  # enough pairs in it
@@ -120,15 +105,7 @@ def test_critical_differences_and_thresholds_of_the_papers_test_set(monkeypatch)
 
 
 def test_combinations_need_less():
-    table = compare(
-        statistics.read(STATISTICS / "wmt10-de-en.parquet"),
-        "bootstrap",
-        metric="bleu",
-        alternative="observed",
-        n_resamples=100,
-        rng=1,
-    )
-    rows = {row["measured"]: row for row in claims._combinations(table)}
+    rows = {row["measured"]: row for row in claims._combinations(compared(100))}
     classes = by_class("de-en")
     expected, near = [], []
     for name in ("combination / combination", "single systems, different group"):

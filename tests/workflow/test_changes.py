@@ -258,11 +258,6 @@ def test_the_pages_are_made_from_the_documentation(planned):
 
 
 @pytest.mark.slow
-def test_containerize_only_asks_for_conda(planned):
-    assert "Is conda installed and accessible?" in planned[0].run("--containerize", status=1)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
     [

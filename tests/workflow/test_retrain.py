@@ -340,12 +340,30 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
         ("training_sets", "[example-alignment]", "[example-alignment, hansards-110]", "on which hansards has dice"),
         ("base_models", "joint_hmm train", "joint_hm train", "did you mean base_models.joint_hmm?"),
         ("base_models", "  threads: 1\n", "  threads: one\n", "key threads: found 'one', expected a whole number"),
+        ("base_models", "  threads: 1\n", "  threads: 1\n  needs: [command:no-such-aligner]\n",
+         "base model dice requires the command no-such-aligner; install it"),
+        ("training_sets", "[config/example/parallel.en+", "[config/example/paralel.en+",
+         "key files: found config/example/paralel.en, which is missing, expected a file; did you mean config/example/"),
+        ("datasets", "parallel-test.wa", "parallel-test.aw",
+         "column text: found config/example/parallel-test.aw, which is missing, expected a file; did you mean config/"),
+        ("base_models", "dice-train.awk", "dice-trian.awk",
+         "base model dice, key train: found config/example/dice-trian.awk, which is missing, expected a file; did you "
+         "mean config/example/dice-train.awk?"),
+        ("base_models", "predict: awk", "predict: X=1 no-such-program",
+         "key predict: found the program no-such-program, which is not installed, expected one that is"),
     ],
 )  # fmt: skip
 def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, message):
     edit(Path(), sheet, old, new)
     with pytest.raises(InputError, match=re.escape(message)):
         planned()
+
+
+def test_only_what_a_run_needs_must_be_there_and_what_is_complex_is_left_to_the_shell(planned):
+    edit(Path(), "base_models", "predict: awk", "predict: cd /; no-such-program")
+    planned()
+    edit(Path(), "datasets", "parallel-test.wa", "parallel-test.aw")
+    planned(retrain=False, datasets=["hansards"])
 
 
 def test_a_given_model_is_trained_once_on_the_whole(planned):
@@ -385,84 +403,6 @@ def test_programs_of_ours_are_known(planned):
     training_runs = planned().training_runs
     assert training_runs["example-parallel", "joint-hmm-full-1"].programs == ("base_models.joint_hmm",)
     assert training_runs["example-parallel", "dice-full-1"].programs == ()
-
-
-def test_missing_requirements_of_a_base_model_are_reported(planned):
-    edit(Path(), "base_models", "  threads: 1\n", "  threads: 1\n  needs: [command:no-such-aligner]\n")
-    with pytest.raises(InputError, match="base model dice requires the command no-such-aligner; install it"):
-        planned()
-
-
-@pytest.mark.parametrize(
-    ("sheet", "old", "new", "message"),
-    [
-        ("training_sets", "[config/example/parallel.en+", "[config/example/paralel.en+",
-         r"config/example/training_sets.yaml, line \d+, training set example-parallel, key files: found "
-         r"config/example/paralel.en, which is missing, expected a file; did you mean config/example/parallel.en\?"),
-        ("datasets", "parallel-test.wa", "parallel-test.aw",
-         r"example/datasets.tsv, line \d+, column text: found config/example/parallel-test.aw, which is missing, "
-         r"expected a file; did you mean config/example/parallel-test.\w+\?"),
-        ("base_models", "dice-train.awk", "dice-trian.awk",
-         r"example/base_models.yaml, line \d+, base model dice, key train: found config/example/dice-trian.awk, which "
-         r"is missing, expected a file; did you mean config/example/dice-train.awk\?"),
-        ("base_models", "predict: awk", "predict: cd /; no-such-program", None),
-        ("base_models", "predict: awk", "predict: X=1 no-such-program",
-         "key predict: found the program no-such-program, which is not installed, expected one that is"),
-        ("base_models", "predict: awk", "predict: config/example/dice-predict",
-         r"found the program config/example/dice-predict, which is missing, .*; did you mean "
-         r"config/example/dice-predict.awk\?"),
-    ],
-)  # fmt: skip
-def test_what_a_run_needs_is_there_before_its_first_job(planned, sheet, old, new, message):
-    edit(Path(), sheet, old, new)
-    if message is None:  # what is too complex is left to the shell
-        planned()
-        return
-    with pytest.raises(InputError, match=message):
-        planned()
-    planned(retrain=False, datasets=["hansards"])  # only what the run needs
-
-
-SMALL = {
-    "training_sets": (
-        "hansards-small:\n  task: alignment\n  corpus: hansards-wa\n"
-        "  files: [hansards-wa/train/combination25000.e.xz+hansards-wa/train/combination25000.f.xz]\n"
-        "  selection: {skip: 447, first: 1500}\n  sizes: {full: 3, quarter: 3}\n"
-        "  base_models: [dice, joint-hmm]\n  datasets: [example-hansards]\n  unlabelled: [example-hansards]\n"
-    ),
-    "datasets": (
-        "example-hansards\talignment\taer\thansards-wa\t\t\thansards-wa/test/test.e+hansards-wa/test/test.f+"
-        "hansards-wa/test/test.wa.nonullalign\tfirst=200\t\t\t\tinitial=100\tgain_confidence\thansards\t\tsynthetic\n"
-    ),
-}
-
-
-@pytest.mark.data
-@pytest.mark.slow
-def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
-    project = example[0]
-    add_rows(project, **SMALL)
-    edit(project, "base_models", "[example-alignment]", "[example-alignment, example-hansards]")
-    (project / "few.yaml").write_text("resampling: {n_resamples: 1000}\n", encoding="utf-8")
-    settings = ["--configfile", "few.yaml", "--config", "retrain=true", f"data_dir={data_dir}"]
-    settings.append("datasets=[example-hansards,hansards]")
-    snakemake(*settings, cwd=project)
-    systems = tables.read(project / "results/tables/systems.tsv").query("dataset == 'example-hansards'")
-    found = systems.set_index("group")
-    assert found.loc["all", "n_systems"] == 12
-    assert found.loc["joint-hmm", "score_mean"] < found.loc["dice", "score_mean"] < 95
-    quarter, full = (
-        tables.read(project / "results/comparisons/example-hansards.bootstrap.parquet")
-        .melt(value_vars=["system_a", "system_b"])["value"]
-        .str.contains(size)
-        .sum()
-        for size in ("quarter", "full")
-    )
-    assert quarter == full == 12 * 11 / 2
-    figure = project / "results/figures/gain_confidence/example-hansards.bootstrap.svg"
-    assert figure.stat().st_size > 0
-    snakemake("--report", "results/report.zip", *settings, cwd=project)
-    assert (project / "results/report.zip").stat().st_size > 0
 
 
 BASE_MODELS = yaml.safe_load((ROOT / "config" / "base_models.yaml").read_text(encoding="utf-8"))

@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 import simulate
-from conftest import own_code, worked_example
+from conftest import clone, own_code, worked_example
 from pairsig.core import statistics
 from pairsig.io import tables
+from planning import Planner
 from running import BIN, ROOT, jobs, run, snakemake
 
 
@@ -61,21 +62,22 @@ def test_dry_run_of_the_derivation(project, data_dir):
     assert planned["collect"] == (sheet.query("pool.isna()")["study"] == "natural").sum()
 
 
-def test_a_mistake_in_a_sheet_stops_before_any_job(project):
-    sheet = project / "config" / "datasets.tsv"
-    sheet.write_text(sheet.read_text(encoding="utf-8").replace("\tmetric\t", "\tmetrics\t"), encoding="utf-8")
-    printed = snakemake("--dry-run", cwd=project, status=1)
+@pytest.fixture(scope="module")
+def planner(tmp_path_factory):
+    """Plans of one project, from one process that has imported Snakemake."""
+    with Planner(clone(tmp_path_factory.mktemp("project"))) as planner:
+        yield planner
+
+
+def test_a_mistake_in_a_sheet_stops_before_any_job(planner):
+    sheet = planner.project / "config" / "datasets.tsv"
+    shipped = sheet.read_text(encoding="utf-8")
+    sheet.write_text(shipped.replace("\tmetric\t", "\tmetrics\t"), encoding="utf-8")
+    printed = planner.run("--dry-run", status=1)
+    sheet.write_text(shipped, encoding="utf-8")
     assert "config/datasets.tsv, line 1: found the column 'metrics'" in printed
     assert "Traceback" not in printed
-    assert not (project / "results").exists()
-
-
-@pytest.fixture
-def example(project):
-    """The project, the command that runs the worked example, what it promises."""
-    _, command, promised = worked_example("Your own systems")
-    assert len(promised) == 2
-    return project, command, promised
+    assert not (planner.project / "results").exists()
 
 
 @pytest.mark.parametrize("heading", ["Your own systems", "Your own base model"])
@@ -89,8 +91,9 @@ def test_the_rows_of_the_worked_examples_are_in_the_sheets_that_they_name(headin
 
 
 @pytest.mark.slow
-def test_the_worked_example_of_the_readme(example):
-    project, command, promised = example
+def test_the_worked_example_of_the_readme(project):
+    _, command, promised = worked_example("Your own systems")
+    assert len(promised) == 2
     own_code(project)
     study = project / "results" / "site" / "index.html"
     study.parent.mkdir(parents=True)
@@ -236,13 +239,9 @@ def test_scores_in_a_table_are_counted_and_compared(project):
     assert made.counts.sum(axis=1).tolist() == [[number, 40] for number in right]
 
 
-@pytest.mark.parametrize(
-    ("chosen", "own"),
-    [("[example, example-scores]", True), pytest.param("[example, realsumm]", False, marks=pytest.mark.slow)],
-)
-def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(example, chosen, own):
+@pytest.mark.parametrize(("chosen", "own"), [("[example, example-scores]", True), ("[example, realsumm]", False)])
+def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(planner, chosen, own):
     own_sheets = ("--configfile", "config/own.yaml", "--config", f"datasets={chosen}")
-    printed = snakemake("--dry-run", *own_sheets, cwd=example[0])
-    planned = jobs(printed)
+    planned = jobs(planner.run("--dry-run", *own_sheets))
     assert planned.get("page") == (2 if own else None)
     assert planned.keys().isdisjoint({"site", "findings", "race", "leaderboards", "check"}) == own

@@ -16,13 +16,13 @@ from pairsig.core import definitions
 from pairsig.core.definitions import Test, find
 from pairsig.core.engine import Progress, Resampling
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
-from pairsig.core.statistics import Statistics
+from pairsig.core.statistics import Statistics, unused_documents
 from pairsig.io import rendering
 from pairsig.io.choices import choose, once
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.io.packages import pd
-from pairsig.io.tables import Row, as_json, records
+from pairsig.io.tables import Row, records
 from pairsig.metrics import Metric, Ratio
 from pairsig.stats import intervals, kernels, near_exact, studentized
 from pairsig.stats.exact import ExactResult, TooManyValuesError
@@ -273,13 +273,10 @@ def _signed(signature: str, missing: str) -> str:
 
 def unused(pair: Pair, documents: NDArray[np.str_]) -> str:
     """A warning if the documents of the segments are known and were not used; else nothing."""
-    if pair.documents is not None or "" in documents:
+    description = unused_documents(documents) if pair.documents is None else ""
+    if not description:
         return ""
-    n_documents = len(np.unique(documents))
-    if not 1 < n_documents < len(documents):
-        return ""
-    description = f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used"
-    if n_documents >= ENOUGH_DOCUMENTS:
+    if len(np.unique(documents)) >= ENOUGH_DOCUMENTS:
         contributed = influence_values(pair.segments, pair.metric)
         effect = float(design_effect(contributed, documents, np.array([[0, 1]]))[0])
         if math.isfinite(effect):
@@ -353,15 +350,12 @@ def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float
 
 
 def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = True) -> str:  # noqa: A002
-    """Render the table of `compare_with_one` as `table` (for a terminal), `markdown`, `latex` or `json`.
+    """Render the table of `compare_with_one` as `table` (for a terminal), `markdown` or `latex`.
 
     The notes of its rows are printed below it, in LaTeX as comments, without `details` at most `SHOWN`; in Markdown and
-    LaTeX the signatures follow. JSON has the rows with all digits, in which missing numbers (resamples of an
-    exact test, the logarithm of 0) are null.
+    LaTeX the signatures follow.
     """
     table = records(table)
-    if format == "json":
-        return as_json(table)
     a, b = (list(dict.fromkeys(row[side] for row in table)) for side in ("system_a", "system_b"))
     headings = {"score_a": f"A: {a[0]}"} if len(a) == 1 else {"system_a": "A", "score_a": "score"}
     headings |= {"score_b": f"B: {b[0]}"} if len(b) == 1 else {"system_b": "B", "score_b": "score"}

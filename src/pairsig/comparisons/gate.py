@@ -15,7 +15,8 @@ if any score is worse. If the candidate is not worse in any score, that happens 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from itertools import chain
@@ -153,23 +154,14 @@ class Gate(Shown):
     def __repr__(self) -> str:
         return str(self)
 
-    def line(self) -> str:
+    def __str__(self) -> str:
         """The verdict in one line; with several scores, a line for each of them follows."""
-        sentences = [plain(self.says(check)) for check in self.checks]
-        if len(sentences) == 1:
-            return f"{self.verdict}: {sentences[0]}"
-        whole = [f"{self.verdict}: {self.counted()}"]
-        return "\n".join(
-            [*whole, *(f"  {check.verdict}: {text}" for check, text in zip(self.checks, sentences, strict=True))]
-        )
-
-    def counted(self) -> str:
-        """How many scores have each verdict."""
-        return ", ".join(
-            f"{number} of {len(self.checks)} scores {verdict}"
-            for verdict in STATUS
-            if (number := sum(check.verdict == verdict for check in self.checks))
-        )
+        lines = [f"{check.verdict}: {plain(self.says(check))}" for check in self.checks]
+        if len(lines) == 1:
+            return lines[0]
+        times = Counter(check.verdict for check in self.checks)
+        counted = (f"{times[verdict]} of {len(lines)} scores {verdict}" for verdict in STATUS if times[verdict])
+        return "\n".join([f"{self.verdict}: {', '.join(counted)}", *(f"  {line}" for line in lines)])
 
     def notes(self) -> list[str]:
         """All caveats, once each."""
@@ -185,11 +177,8 @@ class Gate(Shown):
         rows = [asdict(check) | {"sentence": plain(self.says(check))} for check in self.checks]
         return pd.DataFrame([plain_cells(row) for row in rows], dtype=object)
 
-    def __str__(self) -> str:
-        return self.line()
-
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.line())}</pre>"
+        return f"<pre>{escape(str(self))}</pre>"
 
     def _figure(self) -> Figure:
         """Each change, how far down it may be (the largest loss), and the margin."""
@@ -207,10 +196,6 @@ class Gate(Shown):
         for height, (*_, margin) in enumerate(rows):
             axes.plot(margin, height, "|", color=pictures.RUST, markersize=9)
         return figure
-
-
-FORMATS: Mapping[str, Callable[[Gate], str]] = {"line": Gate.line, "json": Gate.to_json}
-"""Formats of the verdict."""
 
 
 def gate(

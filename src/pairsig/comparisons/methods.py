@@ -24,14 +24,14 @@ from pairsig.core import definitions, random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, Seed, seed_of
 from pairsig.core.influence import ACCURACY, influence_values
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics
 from pairsig.io import rendering
-from pairsig.io.choices import check_level
+from pairsig.io.choices import check_level, choose
 from pairsig.io.columns import DIFFERENCE, METHODS
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
-from pairsig.io.tables import as_json, frame
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.stats.intervals import degrees_of_freedom, passed_or_failed
 from pairsig.stats.multiple_testing import holm
@@ -196,10 +196,8 @@ def compare_methods(
     statistics, chosen = inputs.prepared(data, metric)
     design = design_of(statistics) if design is None else design
     resampling = Resampling(n_resamples, seed_of(rng), threads) if n_resamples else None
-    _check(design, training_sd, unit, confidence_level)
-    counts = statistics.of(chosen)
-    if unit == "document":
-        counts = by_document(statistics.documents, counts)
+    _check(design, training_sd, confidence_level)
+    counts = statistics.of_units(chosen, unit)
     if counts.shape[1] < 2:
         raise InputError(f"found a test set of one {unit}, expected at least two to estimate how much scores vary")
     scorer = Scorer(counts, chosen, statistics.systems)
@@ -276,19 +274,21 @@ def cheapest(test_set: float, sampling: float, item_cost: float) -> float:
     )
 
 
-def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> str:  # noqa: A002
-    """The table of `compare_methods` as "table" (for a terminal), "markdown", "latex", or "json" (with all digits).
-
-    Lines below the table explain the p-values, the components of the variance, and the effect of more segments or runs.
-    In LaTeX they are comments. With `item_cost` they also say how many answers per item are the `cheapest`.
-    """
+def check_item_cost(table: pd.DataFrame, item_cost: float | None) -> None:
+    """Refuse an impossible cost of an item, or one for crossed runs."""
     if item_cost is not None:
         if not (math.isfinite(item_cost) and item_cost >= 0):
             raise InputError(f"found the item cost {item_cost:g}, expected a number of answers, 0 or more")
         if (table["design"] != "nested").any():
             raise InputError("found an item cost for crossed runs, expected nested ones (--design nested)")
-    if format == "json":
-        return as_json(table)
+
+
+def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> str:  # noqa: A002
+    """The table of `compare_methods` as "table" (for a terminal), "markdown" or "latex".
+
+    Lines below the table explain the p-values, the components of the variance, and the effect of more segments or runs.
+    In LaTeX they are comments. With `item_cost` they also say how many answers per item are the `cheapest`.
+    """
     rows = signed(table).assign(
         runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)]
     )
@@ -372,11 +372,8 @@ def made_of(row: Any, item_cost: float | None = None) -> list[str]:
     return sentences
 
 
-def _check(design: str, training_sd: float | None, unit: str, confidence_level: float) -> None:
-    if design not in ("crossed", "nested"):
-        raise InputError(f"found design={design!r}, expected crossed or nested")
-    if unit not in ("segment", "document"):
-        raise InputError(f"found unit={unit!r}, expected segment or document")
+def _check(design: str, training_sd: float | None, confidence_level: float) -> None:
+    choose(design, ("crossed", "nested"), "design")
     check_level(confidence_level, "confidence level")
     if training_sd is None:
         return

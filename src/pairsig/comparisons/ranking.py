@@ -26,7 +26,7 @@ from pairsig.io.errors import InputError, named
 from pairsig.io.memory import Memory
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
-from pairsig.io.tables import as_json, frame
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import steps_by_column
 from pairsig.stats import paired
@@ -484,9 +484,19 @@ def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_alon
                 largest[row] = reverse if reverse > largest_reverse else largest_reverse
             if n_open == 0:
                 break
-        # Backwards: the largest |T'| of the pair and of those behind it.
+        # Backwards: the largest |T'| of the pair and of those behind it. From `all_reached` on, all are extreme.
         largest[:] = 0.0
-        for pair in range(n_pairs - 1, -1, -1):
+        all_reached = n_before[:rows].max()
+        for pair in range(n_pairs - 1, all_reached - 1, -1):
+            a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
+            border, alone = borders[pair], 0
+            for row in range(rows):
+                size = abs((lead - (a[row] - b[row])) * scale)
+                largest[row] = size if size > largest[row] else largest[row]
+                alone += size >= border
+            n_extreme[pair] += rows
+            n_alone[pair] += alone
+        for pair in range(all_reached - 1, -1, -1):
             a, b, lead, scale = doubled[first[pair]], doubled[second[pair]], leads[pair], per_step[pair]
             border = borders[pair]
             extreme = alone = 0
@@ -595,14 +605,12 @@ def _ranked(systems: Sequence[str], pairs: pd.DataFrame, metric: Metric, alpha: 
 
 
 def render(ranking: Ranking, format: str) -> str:  # noqa: A002
-    """The ranks in a format of `rendering`, or as "json" with all digits.
+    """The ranks in a format of `rendering`.
 
     A line separates clusters; in Markdown, which has no such lines, a column has the number of the cluster. A dagger
     marks a system that is significantly better than the next one. In Markdown and LaTeX the signature follows.
     """
     table = ranking._rows
-    if format == "json":
-        return as_json(table)
     rows = table.assign(
         ranks=[
             f"{low}" if low == high else f"{low}–{high}"

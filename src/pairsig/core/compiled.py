@@ -52,6 +52,11 @@ def compiled(function: Callable[..., Any]) -> Compiled:
     return Compiled(function, cache=True)
 
 
+def summed(function: Callable[..., Any]) -> Compiled:
+    """Decorate a compiled function whose sums are exact in any order, so that it may add several terms at once."""
+    return Compiled(function, cache=True, fastmath={"contract", "nsz", "reassoc"})
+
+
 def inlined(function: Callable[..., Any]) -> Compiled:
     """Decorate a function that becomes part of the compiled functions that call it."""
     return Compiled(function, inline="always")

@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core import random_streams
-from pairsig.core.compiled import compiled
+from pairsig.core.compiled import compiled, summed
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
+from pairsig.core.random_streams import fill_counts
 from pairsig.core.threads import on_threads
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, LongRun
@@ -60,9 +61,6 @@ Place = Callable[[tuple[int, ...]], str]
 Estimator = Literal["near-exact", "plain"]
 """How the p-value of randomization follows from shuffles."""
 
-Draw = Callable[..., NDArray[Any]]
-"""Fills an array with draws, as the functions of `random_streams` do."""
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -89,13 +87,17 @@ MAX_SEED = 2**128 - 1
 MAX_THREADS = 1024
 
 _EXACT_FLOAT32 = 2.0**24
-_BATCH_ELEMENTS = 2**21
-"""Elements of a batch's draws matrix: 8 MiB in float32, so that a batch stays near the processor's cache."""
+_BATCH_ELEMENTS = 2**22
+"""Elements of a batch's draws matrix: 16 MiB in float32. Products of few rows with many units are slower."""
 _CACHE_ELEMENTS = 2**16
 """Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
 _FEW_COLUMNS = 16
+_FOUR = 4
+"""Resamples that are multiplied with few columns at a time."""
 _FEW_UNITS = 8
 """A column is derived from another one if they differ on at most one in so many units; see `Product`."""
+_SCORED_ELEMENTS = 2**15
+"""Resamples of systems that are scored at once: 256 KiB for each column of their totals."""
 _SHUFFLED_ELEMENTS = 2**19
 """Totals after shuffles that are scored at once: 4 MiB for each of the two systems of the pairs."""
 _FEWEST_ROWS = 16
@@ -286,7 +288,7 @@ class Scorer:
                 for count in counts:
                     count(drawn, in_batch)
             elif test.draw == "resample":
-                scored = self.scored(drawn, lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}")
+                scored = self.resampled(drawn, number)
                 for border in borders:
                     border.count(scored, pairs, slice(None), in_batch)
             else:
@@ -297,7 +299,7 @@ class Scorer:
                 np.add(beyond, in_batch[0], out=beyond)
                 np.add(at_least, in_batch[1], out=at_least)
 
-        for_each_batch(add, test, self.product, resampling, resamples, progress, distinct=small)
+        for_each_batch(add, test, self.product, resampling, resamples, progress, distinct=test.draw == "resample")
         equal = at_least - beyond
         if len(borders) > 1:  # without a better system, both sides have the same border
             equal[self.gains(pairs) == 0] //= 2
@@ -313,11 +315,10 @@ class Scorer:
         factor = self.fractions.factor if self.fractions else 1.0
 
         def scored(drawn: Floats, number: int) -> None:
-            place = lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}"  # noqa: E731
-            take(factor * self.scored(drawn, place).scores, number)
+            take(factor * self.resampled(drawn, number).scores, number)
 
         resamples = range(resampling.n_resamples)
-        for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress)
+        for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress, distinct=True)
 
     def shuffled(
         self, moved: Floats, pairs: NDArray[np.intp], number: int, places: NDArray[np.intp] | None = None
@@ -348,6 +349,20 @@ class Scorer:
 
             positions = np.arange(2 * len(a)).reshape(2, -1).T
             yield self.scored(shuffled, place), positions, exchanged, slice(start, start + len(a))
+
+    def resampled(self, distinct: NDArray[Any], number: int) -> Scored:
+        """Scores from the totals of the distinct columns on resamples, of which the first is `number`.
+
+        A few systems are scored at a time, because their totals then stay in the processor's cache.
+        """
+        at_once = max(1, _SCORED_ELEMENTS // distinct.shape[1])
+
+        def of_some(first: int) -> Scored:
+            totals = self.product.totals(distinct, slice(first, first + at_once))
+            return self.scored(totals, lambda at: f"system {self.names[first + at[0]]} on resample {number + at[1]}")
+
+        parts = [of_some(first) for first in range(0, len(self.counts), at_once)]
+        return parts[0] if len(parts) == 1 else Scored(*map(np.concatenate, zip(*parts, strict=True)))
 
     def scored(self, drawn: Floats, place: Place) -> Scored:
         """Scores of totals (columns, systems, resamples)."""
@@ -466,7 +481,10 @@ class Border:
             border = whole.astype(self.precision)
             _count_small(*totals, firsts, seconds, firsts, small, *border, beyond, at_least)
         if len(small) < len(kinds):
-            _count_pairs(scores, above, below, firsts, seconds, values, self.band, kinds, *whole, beyond, at_least)
+            extremes = scores.min(axis=1), scores.max(axis=1)
+            _count_pairs(
+                scores, *extremes, above, below, firsts, seconds, values, self.band, kinds, *whole, beyond, at_least
+            )
         for place in np.flatnonzero(kinds == _LARGE):
             far = scores[firsts[place]] - scores[seconds[place]] - values[place]
             near = np.abs(far) <= 2 * self.band
@@ -533,8 +551,9 @@ def _count_small(above, below, firsts, seconds, shared, pairs, tops, bottoms, be
 
 @compiled
 def _count_pairs(  # type: ignore[no-untyped-def]
-    scores, above, below, firsts, seconds, borders, band, kinds, tops, bottoms, beyond, at_least
+    scores, lowest, highest, above, below, firsts, seconds, borders, band, kinds, tops, bottoms, beyond, at_least
 ):
+    """Count for the pairs of kind `_TIE` or `_WRAPPED`; `lowest` and `highest` are scores of each system."""
     n_resamples = scores.shape[1]
     for pair in range(len(firsts)):
         kind, first, second = kinds[pair], firsts[pair], seconds[pair]
@@ -542,6 +561,8 @@ def _count_pairs(  # type: ignore[no-untyped-def]
         if kind in (_TIE, _WRAPPED):  # score₁ − score₂ > border ± band
             score1, score2 = scores[first], scores[second]
             upper, lower = borders[pair] + band, borders[pair] - band
+            if highest[first] - lowest[second] < lower:  # no gain is larger, which spares half of the pairs
+                continue
             for resample in range(n_resamples):
                 gain = score1[resample] - score2[resample]
                 n_beyond += gain > upper
@@ -568,13 +589,14 @@ def for_each_batch(
     resampling: Resampling,
     resamples: range,
     progress: Progress | None = None,
-    draw: Draw | None = None,
     *,
+    thresholds: NDArray[np.uint64] | None = None,
     distinct: bool = False,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one.
 
-    `draw` replaces the draws of the test. With `distinct`, the totals are those of the product's distinct columns.
+    `thresholds` are those of `random_streams.tilted_swaps`, for other swaps than those of the test. With `distinct`,
+    the totals are those of the product's distinct columns.
     """
     check_time(len(resamples), product.n_units, product.shape[0], resampling.threads)
     plan = Work.of(product, test, resampling, len(resamples))
@@ -584,7 +606,7 @@ def for_each_batch(
 
     def work(worker: int) -> None:
         try:
-            drawn = product.buffers(min(n_rows, len(resamples)), plan.n_in_memory, draw or _DRAWS[test.draw])
+            drawn = product.buffers(min(n_rows, len(resamples)), plan.n_in_memory, test.draw, thresholds)
             for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
                 if stopped.is_set():
                     return
@@ -686,13 +708,13 @@ class Product:
         places[list(derived)] = len(self._first) + np.arange(len(derived))
         self.index = places[self.index]
         self._bases = places[[base for base, _ in derived.values()]]
-        self._constants = np.array([[constant] for _, constant in derived.values()], dtype=self.dtype)
-        self._corrections = np.empty((len(derived), len(self._units)), dtype=self.dtype)
-        for row, (place, (base, constant)) in zip(self._corrections, derived.items(), strict=True):
+        # What is added to a column: corrections on some units, and a constant on all.
+        self._added = np.empty((len(derived), len(self._units) + 1), dtype=self.dtype)
+        for row, (place, (base, constant)) in zip(self._added, derived.items(), strict=True):
             values, base_values = (
                 self._row(*distinct[which])[self._units].astype(np.float64) for which in (place, base)
             )
-            row[:] = values - base_values - constant
+            row[:-1], row[-1] = values - base_values - constant, constant
 
     def _near(self, row: NDArray[Any], base: NDArray[Any]) -> tuple[float, NDArray[np.bool_]] | None:
         """By how much a row exceeds another one on most units, and a mask of the other units; None if not on most."""
@@ -703,7 +725,9 @@ class Product:
             others = difference != constant
             if np.count_nonzero(others) * _FEW_UNITS > 2 * len(difference):
                 return None
-        if 2 * largest(difference) * self.n_units >= _EXACT_FLOAT32:
+        # Sums of what is drawn of the base, the constant and the corrections must be exact in any order.
+        exact = _EXACT_FLOAT32 if largest(base) * self.n_units < _EXACT_FLOAT32 else EXACT
+        if (largest(base) + 3 * largest(difference)) * self.n_units >= exact:
             return None
         return constant, others
 
@@ -727,9 +751,11 @@ class Product:
         """Fill in the totals (columns × resamples) of derived columns."""
         if len(self._bases):
             n = len(self._first)
-            # In this order all sums are exact: each is a total of differences, or of a column.
-            difference = self._constants * totals[n - 1] + self._corrections @ drawn[:, self._units].T
-            np.add(totals[self._bases], difference, out=totals[n:])
+            some = np.empty((len(drawn), len(self._units) + 1), dtype=self.dtype)
+            np.take(drawn, self._units, axis=1, out=some[:, :-1], mode="clip")  # otherwise it is buffered
+            some[:, -1] = totals[n - 1]
+            np.matmul(self._added, some.T, out=totals[n:])
+            totals[n:] += totals[self._bases]
 
     def _row(self, column: int, system: int) -> NDArray[Any]:
         return in_steps(self._columns[column][system], self._steps[column])
@@ -744,7 +770,9 @@ class Product:
         columns = n_in_memory * self.n_units * size
         return (columns, each) if n_in_memory == n_columns else (0, columns + each)
 
-    def buffers(self, n_rows: int, n_in_memory: int, draw: Draw) -> Callable[[int, int, int], NDArray[Any]]:
+    def buffers(
+        self, n_rows: int, n_in_memory: int, draw: str, thresholds: NDArray[np.uint64] | None = None
+    ) -> Callable[[int, int, int], NDArray[Any]]:
         """A function (seed, first, rows) that returns the totals of up to so many resamples, for one worker.
 
         The totals are those of the distinct columns (columns × resamples), in steps; see `totals`. Arrays are allocated
@@ -753,24 +781,32 @@ class Product:
         prepares again for every batch.
         """
         n_columns = len(self._first)
-        # With few columns the product would wait for memory, so draws are multiplied while they are in the cache.
-        in_cache = n_in_memory == n_columns <= _FEW_COLUMNS
-        at_once = min(n_rows, max(8, _CACHE_ELEMENTS // self.n_units)) if in_cache else n_rows
-        counts = np.empty((at_once, self.n_units), dtype=self.dtype)
-        transposed = np.ascontiguousarray(self.matrix.T) if in_cache else counts[:0]
         n_all = n_columns + len(self._bases)
-        products = np.empty((n_rows, n_all) if in_cache else (n_all, n_rows), dtype=self.dtype)
         block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
+        fill = partial(random_streams.tilted_swaps, thresholds) if thresholds is not None else _DRAWS[draw]
+        # With few columns the product would wait for memory, so draws are multiplied while they are in the cache.
+        if n_in_memory == n_columns <= _FEW_COLUMNS and random_streams.pays(self.n_units):
+            at_once = _FOUR * min(max(2, _CACHE_ELEMENTS // self.n_units // _FOUR), -(-n_rows // _FOUR))
+            some_draws = np.empty((at_once, self.n_units), dtype=self.dtype)
+            some_products = np.empty((n_all, -(-n_rows // at_once) * at_once), dtype=self.dtype)
+            arrays = some_draws, block, self._units, self._bases, self._added, some_products
 
-        def drawn(seed: int, first: int, rows: int) -> Floats:
-            for start in range(0, rows, at_once):
-                draws = counts[: min(at_once, rows - start)]
-                draw(seed, first + start, len(draws), self.n_units, out=draws)
-                if in_cache:
-                    np.matmul(draws, transposed, out=products[start : start + len(draws), :n_columns])
-                    self._derive(products[start : start + len(draws)].T, draws)
-            if in_cache:
-                return np.ascontiguousarray(products[:rows].T)
+            def multiplied(seed: int, first: int, rows: int) -> NDArray[Any]:
+                if fill is random_streams.bootstrap_counts:  # in one step, for which threads do not wait for each other
+                    _resample(*random_streams.key(seed), first, rows, *arrays)
+                else:
+                    for start in range(0, rows, at_once):
+                        fill(seed, first + start, at_once, self.n_units, out=some_draws)
+                        _multiply(*arrays, start)
+                return np.ascontiguousarray(some_products[:, :rows])
+
+            return multiplied
+        counts = np.empty((n_rows, self.n_units), dtype=self.dtype)
+        products = np.empty((n_all, n_rows), dtype=self.dtype)
+
+        def drawn(seed: int, first: int, rows: int) -> NDArray[Any]:
+            draws = counts[:rows]
+            fill(seed, first, rows, self.n_units, out=draws)
             for start in range(0, n_columns, n_in_memory):
                 columns = block[: n_columns - start]
                 if n_in_memory < n_columns:
@@ -781,12 +817,50 @@ class Product:
 
         return drawn
 
-    def totals(self, distinct: NDArray[Any]) -> Floats:
-        """The totals (columns × systems × resamples) that the totals of the distinct columns stand for."""
-        totals = distinct[self.index].astype(np.float64)
+    def totals(self, distinct: NDArray[Any], systems: slice = slice(None)) -> Floats:
+        """The totals (columns × systems × resamples) of some systems, from those of the distinct columns."""
+        totals = distinct[self.index[:, systems]].astype(np.float64)
         if self.steps is not None:
             totals /= self.steps[:, None, None]
         return totals
+
+
+@compiled
+def _resample(k0, k1, first, n_rows, draws, columns, units, bases, added, totals):  # type: ignore[no-untyped-def]
+    """Draw at least so many resamples, some at a time, and fill in their totals."""
+    for start in range(0, n_rows, len(draws)):
+        fill_counts(k0, k1, first + start, draws.shape[1], draws)
+        _multiply(draws, columns, units, bases, added, totals, start)
+
+
+@summed
+def _multiply(draws, columns, units, bases, added, totals, start):  # type: ignore[no-untyped-def]
+    """The totals (columns × resamples), from `start` on, of few columns and of those derived from them, see `Product`.
+
+    Four resamples at a time share what is read of a column.
+    """
+    n_columns, n_units = columns.shape
+    for row in range(0, len(draws), _FOUR):
+        draws1, draws2, draws3, draws4 = draws[row], draws[row + 1], draws[row + 2], draws[row + 3]
+        for column in range(n_columns):
+            values = columns[column]
+            total1 = total2 = total3 = total4 = draws.dtype.type(0)
+            for unit in range(n_units):
+                value = values[unit]
+                total1 += draws1[unit] * value
+                total2 += draws2[unit] * value
+                total3 += draws3[unit] * value
+                total4 += draws4[unit] * value
+            place = start + row
+            totals[column, place], totals[column, place + 1] = total1, total2
+            totals[column, place + 2], totals[column, place + 3] = total3, total4
+    for row in range(len(draws)):
+        for column in range(len(bases)):
+            place = start + row
+            total = totals[bases[column], place] + added[column, len(units)] * totals[n_columns - 1, place]
+            for number in range(len(units)):
+                total += added[column, number] * draws[row, units[number]]
+            totals[n_columns + column, place] = total
 
 
 @dataclass(frozen=True)

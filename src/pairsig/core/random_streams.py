@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _FEW_UNITS = 512
 """Up to so many units, numpy draws the swaps of 100,000 resamples in a twentieth of a second."""
 
 
+@lru_cache(maxsize=64)
 def key(seed: int) -> tuple[np.uint64, np.uint64]:
     """The two words of SFC64's initial state that depend on the seed."""
     first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
@@ -45,7 +47,8 @@ def _start(k0, k1, resample):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _bootstrap(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
+def fill_counts(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
+    """Count how often each unit is drawn, in as many resamples as `counts` has rows, from `first` on."""
     n_rows, n_units = counts.shape
     n = uint64(n_units)
     # Lemire (2019): (32 random bits × n) >> 32 is uniform if products with a low part below 2³² mod n are redrawn.
@@ -101,13 +104,13 @@ def bootstrap_counts(
     counts = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
     n_draws = n_units if n_draws is None else n_draws
     if installed("numba"):
-        _bootstrap(*key(seed), first, n_draws, counts)
+        fill_counts(*key(seed), first, n_draws, counts)
         return counts
     for row, words in zip(counts, _words(seed, first, n_rows), strict=True):
         left = n_draws
         row[:] = 0
         while left:
-            # 32 random bits × n, whose upper half is the unit (Lemire 2019, see `_bootstrap`)
+            # 32 random bits × n, whose upper half is the unit (Lemire 2019, see `fill_counts`)
             product = words(-(-left // 2)).view("<u4").astype(np.uint64) * np.uint64(n_units)
             drawn = (product >> np.uint64(32))[(product & np.uint64(2**32 - 1)) >= 2**32 % n_units][:left]
             row += np.bincount(drawn.astype(np.intp), minlength=n_units)
@@ -118,7 +121,7 @@ def bootstrap_counts(
 def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """1 if the two systems are swapped on a unit, else 0, with probability 1/2 each; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if _pays(n_units):
+    if pays(n_units):
         _swaps(*key(seed), first, swapped)
         return swapped
     words = _many_words(seed, first, n_rows, -(-n_units // 64))
@@ -131,15 +134,15 @@ def tilted_swaps(
 ) -> NDArray[Any]:
     """Swaps of which that of unit i has the probability thresholdsᵢ / 2³²; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if _pays(n_units):
+    if pays(n_units):
         _tilted_swaps(*key(seed), first, thresholds, swapped)
         return swapped
     swapped[:] = _many_words(seed, first, n_rows, -(-n_units // 2)).view("<u4")[:, :n_units] < thresholds
     return swapped
 
 
-def _pays(n_units: int) -> bool:
-    """Whether to draw swaps with numba, which takes half a second to import."""
+def pays(n_units: int) -> bool:
+    """Whether numba, which takes half a second to import, is faster than numpy for so many units."""
     return (n_units > _FEW_UNITS or "numba" in sys.modules) and installed("numba")
 
 

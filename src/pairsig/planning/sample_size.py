@@ -24,7 +24,7 @@ from pairsig.io.choices import check_level, choose, one_of, spelled
 from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
-from pairsig.io.tables import Row, as_json, frame, read, records
+from pairsig.io.tables import Row, frame, read, records
 from pairsig.metrics import registry
 from pairsig.stats import pass_fail
 from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
@@ -643,9 +643,7 @@ def overlap_of(output: Sequence[str], other_output: Sequence[str], **options: An
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
-    """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
-    if format == "json":
-        return as_json(table)
+    """The table of `plan` as `table` (for a terminal), `markdown` or `latex`."""
     rows = [row | _printed(row) for row in records(table)]
     columns = PLAN.view(
         metric="", claim="to show", gain="gain or margin [95 %]", n_segments="segments [95 %]", n_documents="documents",

@@ -170,7 +170,8 @@ def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
 def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], list[str]]:
     """Read the domain and the document of every segment from a file with lines `domain<TAB>document`.
 
-    The document `-` is unknown and becomes "", which a test with documents as units refuses.
+    If none of them contains blanks, a blank may stand for the tab. The document `-` is unknown and becomes "", which a
+    test with documents as units refuses.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], li
 
     domains, documents = [], []
     for number, line in enumerate(text.read(path, skip_lines=skip_lines), start=skip_lines + 1):
-        fields = line.split("\t")
+        fields = line.split("\t") if "\t" in line else line.split()
         if len(fields) != 2:
             raise InputError(f"{path}, line {number}: found {quoted(line)}, expected domain<TAB>document")
         domains.append(fields[0])

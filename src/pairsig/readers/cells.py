@@ -34,7 +34,7 @@ MISSING = ("", "NA", "NaN", "nan", "null", "None")
 """Cells without a value in columns of scores. In other columns, all but the first are labels."""
 
 SCORE = "score"
-"""Name of the column in a file with one score per line."""
+"""Name of scores that come without a name."""
 
 UNNAMED = "Unnamed: 0"
 """The name that pandas gives to a first column without a name."""
@@ -169,6 +169,12 @@ class Column:
         known: dict[str, int] = {}
         again = [known.setdefault(cell, len(known)) if cell.strip() else -1 for cell in cells]
         return np.array([*again, -1])[codes], list(known)
+
+    @cached_property
+    def texts(self) -> NDArray[np.object_]:
+        """The label of each cell, "" where it is missing."""
+        codes, labels = self.labels
+        return np.array([*labels, ""], dtype=object)[codes]
 
     @cached_property
     def numbers(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,14 @@ from pairsig.io import tables
 from pairsig.io.choices import choose, once, sort_options, spelled
 from pairsig.io.errors import FLAGS, InputError, Question, listed, named, printable, quoted
 from pairsig.io.files import MAX_LINES, beginning
+from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
+from pairsig.metrics.counts import average
 from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
+from pairsig.readers.cells import SCORE
 from pairsig.readers.system_counts import Missing, SystemCounts
 from pairsig.readers.table import Roles
-
-SCORE = "score"
-"""Name of the metric where scores come without a name."""
 
 _ACCEPTED = (
     "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays, logs of "
@@ -183,7 +183,7 @@ def read(
                 reader,
                 roles=roles,
                 references=_several(reference),
-                options=options,
+                options=options or {},
                 names=list(data) if isinstance(data, Mapping) else (),
                 text_as_is=text_as_is,
                 column=column,
@@ -251,7 +251,7 @@ def _of_arrays(
     if not isinstance(name, str):
         raise InputError(f"found the scores {listed(name)} for arrays, expected one name")
     if metric is None:
-        chosen = system_counts.average(name, higher_is_better=not roles.lower_is_better)
+        chosen = average(name, higher_is_better=not roles.lower_is_better)
     else:
         chosen = registry.metric(metric)  # type: ignore[arg-type]
         if roles.lower_is_better:
@@ -355,16 +355,9 @@ def read_files(
     *,
     roles: Roles | None = None,
     references: Sequence[str] = (),
-    metrics: Sequence[Any] = (),
-    options: Mapping[str, str] | None = None,
-    domains: Sequence[str] = (),
-    documents: Sequence[str] = (),
-    missing: Missing | None = None,
     names: Sequence[str] = (),
-    even_so: bool = False,
-    text_as_is: bool = False,
-    column: str | None = None,
-    num_refs: int = 1,
+    memory: Memory | None = None,
+    **declared: Any,
 ) -> list[Statistics]:
     """Read systems from tables, from files of counts, from logs, or from outputs and a reference.
 
@@ -375,7 +368,8 @@ def read_files(
 
     Without a `reader`, `recognition.recognize` names the format, or asks. By default, `metrics` are all that the files
     have, or the default metric of the reader. `options` are those of the reader or of the metrics' extractors; at least
-    one of them must have each. There is one domain and document per segment, or none.
+    one of them must have each. There is one domain and document per segment, or none. What else can be `declared` about
+    all files are the other attributes of `_Files`. The `memory` bounds a file of statistics, which may be large.
 
     Returns
     -------
@@ -396,22 +390,19 @@ def read_files(
         methods=methods,
         runs=runs,
         references=references,
-        metrics=metrics,
-        options=options or {},
-        labels={"domains": domains, "documents": documents},
-        missing=missing,
-        even_so=even_so,
-        texts={"text_as_is": text_as_is, "column": column, "num_refs": num_refs},
+        **declared,
         notes=[f"{path} left out, since it is the reference" for path in left_out],
     )
     roles = roles or Roles()
     if reader is None:
         if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
-            data = statistics.read(files.paths[0])
-            chosen = tuple(map(registry.metric, metrics)) or (statistics.only_metric(data),)
-            return [replace(data, metrics=chosen, notes=tuple(data.inconsistencies()))]
-        is_table = roles.sep is not None or roles.sheet is not None
-        reader = "table" if is_table and not references else recognition.recognize(files.paths, references, metrics)
+            data = statistics.read(files.paths[0], memory=memory)
+            chosen = tuple(map(registry.metric, files.metrics)) or (statistics.only_metric(data),)
+            warnings = tuple(f"{files.paths[0]}: warning: {sentence}" for sentence in data.inconsistencies())
+            return [replace(data, metrics=chosen, notes=warnings)]
+        reader = "table"
+        if references or roles.sep is roles.sheet is None:
+            reader = recognition.recognize(files.paths, references, files.metrics)
         if reader not in readers.TABLES:
             files.notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
@@ -430,19 +421,25 @@ class _Files:
     methods: Sequence[str]
     runs: Sequence[str]
     references: Sequence[str]
-    metrics: Sequence[Any]
-    options: Mapping[str, str]
-    labels: Mapping[str, Any]
-    missing: Missing | None
-    even_so: bool
-    texts: Mapping[str, Any]
     notes: list[str]
+    metrics: Sequence[Any] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    domains: Sequence[str] = ()
+    documents: Sequence[str] = ()
+    missing: Missing | None = None
+    even_so: bool = False
+    text_as_is: bool = False
+    column: str | None = None
+    num_refs: int = 1
+
+    def of(self, *names: str) -> dict[str, Any]:
+        """Some attributes, as arguments of a function."""
+        return {name: getattr(self, name) for name in names}
 
     def aligned(self, counted: Sequence[tuple[SystemCounts, ...]], metrics: Sequence[Any]) -> list[Statistics]:
         """The systems in the files on the same segments, with the notes on the files first."""
-        parts = _aligned(
-            counted, self.methods, self.runs, metrics=metrics, missing=self.missing, even_so=self.even_so, **self.labels
-        )
+        how = self.of("missing", "even_so", "domains", "documents")
+        parts = _aligned(counted, self.methods, self.runs, metrics=metrics, **how)
         return [replace(part, notes=tuple(dict.fromkeys([*self.notes, *part.notes]))) for part in parts]
 
 
@@ -479,10 +476,8 @@ def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
         return ()
     if {len(values) for values in rows} != {1}:
         return ()
-    metric = system_counts.average(
-        SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values())
-    )
-    counts = system_counts.of_lines(path, rows, [metric], alike=())
+    metric = average(SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values()))
+    counts = system_counts.of_lines(path, rows, [metric])
     return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 
 
@@ -506,9 +501,8 @@ def _extracted(files: _Files, reader: str) -> list[Statistics]:
     functions = [extraction.functions(metric, reader)[1:] for metric in metrics]
     chosen = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
     options = sort_options(files.options, chosen, *chain.from_iterable(functions))
-    gold = extraction.References(
-        paths=files.references, reader=reader, options=options[0], **files.labels, **files.texts
-    )
+    how = files.of("domains", "documents", "text_as_is", "column", "num_refs")
+    gold = extraction.References(paths=files.references, reader=reader, options=options[0], **how)
     counted: list[list[Statistics]] = [[] for _ in metrics]
     for path, system in zip(files.paths, map(run_name, files.methods, files.runs), strict=True):
         segments = gold.outputs(path)

@@ -21,7 +21,6 @@ from pairsig.core.statistics import Statistics, label_array
 from pairsig.io.errors import InputError, Question, joined, listed, named, quoted
 from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
-from pairsig.metrics.counts import mean
 from pairsig.readers.outputs import text
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
@@ -79,8 +78,6 @@ class SystemCounts:
         Unit of `lines`: "line" or "row".
     shared
         Columns that belong to the test set (gold brackets, lengths) and must be the same for all systems.
-    alike
-        Columns that are expected to be the same for all systems; a note reports differences.
     scored
         False for segments that the program left out of its totals; their counts are 0. None if there are none.
     unscored
@@ -126,7 +123,6 @@ class SystemCounts:
     lines: Sequence[int] | NDArray[np.intp] = ()
     place: str = "line"
     shared: tuple[str, ...] = ()
-    alike: tuple[str, ...] = ()
     scored: NDArray[np.bool_] | None = None
     unscored: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     common: bool = False
@@ -250,10 +246,7 @@ def align(
         rows = segments_kept.segments
         provenance = (("missing", segments_kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
-            dataset="",
             systems=tuple(names),
-            groups=tuple(names),
-            kinds=("",) * len(names),
             segments=label_array(first.segments, f"{first.source}: segment")[rows],
             documents=label_array(labels["documents"], f"{first.source}: document")[rows],
             domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
@@ -264,8 +257,7 @@ def align(
             texts=texts,
             metrics=tuple(segments_kept.metrics),
         )
-        others = [] if first.alike else statistics.inconsistencies()
-        all_notes = dict.fromkeys([*notes, *segments_kept.notes, *others])
+        all_notes = dict.fromkeys([*notes, *segments_kept.notes, *statistics.inconsistencies()])
         aligned.append(replace(statistics, notes=tuple(all_notes)))
     return aligned
 
@@ -285,16 +277,10 @@ def _checked_metrics(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
 
 
 def _notes(parts: Sequence[SystemCounts], metrics: Sequence[Metric]) -> Iterator[str]:
-    """Notes of the files, on differences between them, and on metrics without a declared direction."""
+    """Notes of the files, on metrics that only some have, and on those without a declared direction."""
     for part in parts:
         yield from part.notes
-    first, names = parts[0], {metric.name for metric in metrics}
-    for part in parts[1:]:
-        for column, position in _differences(first, part, first.alike):
-            yield (
-                f"{column} is {first.counts[column][position]} in {first.where(position)} and "
-                f"{part.counts[column][position]} in {part.where(position)}: are these the same test set?"
-            )
+    names = {metric.name for metric in metrics}
     for part in parts:
         if alone := [metric.name for metric in part.metrics if metric.name not in names]:
             yield f"{listed(alone)} left out, since only some files have it ({part.source} does)"
@@ -559,10 +545,9 @@ def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:
 
 
 def _check_same(first: SystemCounts, second: SystemCounts) -> None:
-    if not first.shared and _labels(first) == _labels(second):
-        return
     sizes = f"{first.label} has {len(first.segments)} segments, {second.label} has {len(second.segments)}"
-    for position, (here, there) in enumerate(zip(first.segments, second.segments, strict=False)):
+    is_same = first.segments == second.segments
+    for position, (here, there) in enumerate(() if is_same else zip(first.segments, second.segments, strict=False)):
         if here != there:
             raise InputError(
                 f"{sizes}, expected the same ones in the same order; the first difference is at number {position + 1}, "
@@ -575,17 +560,7 @@ def _check_same(first: SystemCounts, second: SystemCounts) -> None:
             f"{sizes}, expected the same ones; segment {named(longer.segments[position])} ({longer.where(position)}) "
             f"is only in {longer.label}"
         )
-    labels = [("document", first.documents, second.documents)]
-    if first.domains and second.domains:
-        labels.append(("domain", first.domains, second.domains))
-    for noun, mine, theirs in labels:
-        for position, (here, there) in enumerate(zip(mine, theirs, strict=True)):
-            if here != there:
-                raise InputError(
-                    f"{second.where(position)}: segment {named(second.segments[position])} belongs to {noun} "
-                    f"{quoted(there)}, expected {quoted(here)} as in {first.where(position)}"
-                )
-    for column, position in _differences(first, second, first.shared):
+    for column, position in _differences(first, second):
         raise InputError(
             f"{second.where(position)}: segment {named(second.segments[position])} has {column} "
             f"{second.counts[column][position]}, expected {first.counts[column][position]} as in "
@@ -655,10 +630,10 @@ def _check_labels(part: SystemCounts, domains: Sequence[str], documents: Sequenc
             )
 
 
-def _differences(first: SystemCounts, second: SystemCounts, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Columns that differ between two systems, and the first segment with a difference."""
+def _differences(first: SystemCounts, second: SystemCounts) -> Iterator[tuple[str, int]]:
+    """Columns of the test set that differ between two systems, and the first segment with a difference."""
     scored_in_both = _scored(first) & _scored(second)
-    for column in columns:
+    for column in first.shared:
         here, there = first.counts[column], second.counts[column]
         # Every sentence has a length, but gold counts are 0 for sentences that were not scored.
         wrong = (here != there) & (scored_in_both | ((here != 0) & (there != 0)))
@@ -697,20 +672,6 @@ def _segments_left_out(
 # What the readers share.
 
 
-def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0, assumed: bool = False) -> Metric:
-    """The mean of a column of numbers, with the name of the column; the mean is multiplied by the factor."""
-    return Metric(
-        name,
-        (name,),
-        mean if factor == 1 else replace(mean, factor=factor),
-        f"{'' if factor == 1 else f'{factor:g} · '}Σ {name} / number of segments",
-        higher_is_better=higher_is_better,
-        averaged=True,
-        scale=None,
-        assumed=assumed,
-    )
-
-
 def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int | float]]]:
     """Line number and numbers of every line, with blanks as separators.
 
@@ -735,10 +696,8 @@ def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int |
         raise InputError(f"{path}: found only blank lines, expected {expected}")
 
 
-def of_lines(
-    path: AnyPath, rows: Sequence[Sequence[int | float]], metrics: Sequence[Metric], alike: Sequence[str]
-) -> SystemCounts:
-    """Counts with one segment per line, in the columns of the first metric; see `SystemCounts` for those `alike`."""
+def of_lines(path: AnyPath, rows: Sequence[Sequence[int | float]], metrics: Sequence[Metric]) -> SystemCounts:
+    """Counts with one segment per line, in the columns of the first metric."""
     (first, *_), lines = metrics, range(1, len(rows) + 1)
     return SystemCounts(
         segments=tuple(map(str, lines)),
@@ -747,7 +706,6 @@ def of_lines(
         metrics=tuple(metrics),
         source=str(path),
         lines=tuple(lines),
-        alike=tuple(name for name in alike if name in first.columns),
     )
 
 

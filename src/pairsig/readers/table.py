@@ -24,6 +24,7 @@ from pairsig.io.errors import InputError, Question, columns_in, joined, listed, 
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.metrics.classification import label_counts, of_classes
+from pairsig.metrics.counts import average
 from pairsig.readers import answers
 from pairsig.readers.answers import FEW, Answer
 from pairsig.readers.cells import (
@@ -41,7 +42,7 @@ from pairsig.readers.cells import (
     renamed,
     unknown,
 )
-from pairsig.readers.system_counts import SystemCounts, average
+from pairsig.readers.system_counts import SystemCounts
 
 Names: TypeAlias = str | Sequence[str] | None
 """Names of columns: one, several, or a text in which commas separate them."""
@@ -61,38 +62,10 @@ LOWER_IS_BETTER = ("wer", "cer", "ter", "mer", "aer", "loss", "perplexity", "mae
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """What the user declared about a table.
+    """What the user declared about a table: the parameters of `pairsig.read` of the same names.
 
-    Attributes
-    ----------
-    item
-        The column or columns that identify an item. Default: a standard name, or an unnamed first column; in a table
-        without any, the rows are the items.
-    system, run
-        The columns with the name of the system and of its run.
-    systems
-        The columns with the scores of one system each.
-    score
-        The columns with scores, of which the means are compared; `edits/words` is the ratio of two sums. Default: the
-        only column of numbers without a role.
-    gold, prediction
-        The column with the right answers, and that with the answers; or `systems` names the columns with answers.
-    document, domain
-        The columns with these labels.
-    metric
-        Names of metrics, or metrics, whose counts the table has in columns of the same names.
-    lower_is_better, higher_is_better
-        Whether lower or higher scores are better, if their name does not say so.
-    true
-        Words that count as 1, and all other words as 0.
-    missing_value
-        Values that stand for a missing score.
-    any_value
-        Whether scores that look like codes of missing ones, and rows that look like totals, are read like all others.
-    sep
-        The separator of a text file, or "tab".
-    sheet
-        The sheet of an Excel workbook.
+    A name may be a text with several in it, separated by commas. `higher_is_better` says that higher scores are better,
+    so that no note says that this was assumed, and `sep` may be "tab".
     """
 
     item: Names = None
@@ -404,32 +377,22 @@ class Reading:
             return np.arange(self.n_rows), [str(number) for number in range(1, self.n_rows + 1)]
         if len(names) == 1:
             return self.columns[names[0]].labels
-        codes, n_codes = self.codes(names)
-        first = np.full(n_codes, -1)
-        first[codes[::-1]] = np.arange(self.n_rows)[::-1]
-        columns_of_labels = [
-            (self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names
+        codes, _ = self.codes(names)
+        first = _first_rows(codes)
+        parts = [
+            [label.replace("\\", "\\\\").replace("/", "\\/") for label in self.columns[name].texts[first]]
+            for name in names
         ]
-        ids = [
-            [labels[code].replace("\\", "\\\\").replace("/", "\\/") for code in codes_of_items]
-            for codes_of_items, labels in columns_of_labels
-        ]
-        return codes, list(map("/".join, zip(*ids, strict=True)))
+        return codes, list(map("/".join, zip(*parts, strict=True)))
 
     def _outputs(self) -> tuple[NDArray[np.intp], list[tuple[str, str]]]:
         """The number of the system and run of each row, and their names, in the order of the table."""
-        names = [*self.columns_of["system"], *self.columns_of["run"]]
-        codes, n_codes = self.codes(names)
-        first = np.full(n_codes, -1)
-        first[codes[::-1]] = np.arange(self.n_rows)[::-1]
-        labels = [[""] * n_codes, [""] * n_codes]
-        for place, role in enumerate(("system", "run")):
-            for name in self.columns_of[role]:  # one at most
-                codes_of_rows, texts = self.columns[name].labels
-                labels[place] = [texts[code] for code in codes_of_rows[first]]
-        if n_codes == len(set(labels[0])):  # one run of each system
-            labels[1] = [""] * n_codes
-        return codes, list(zip(*labels, strict=True))
+        codes, n_codes = self.codes([*self.columns_of["system"], *self.columns_of["run"]])
+        first = _first_rows(codes)
+        systems, runs = (self._labels_of(role, first) or ("",) * n_codes for role in ("system", "run"))
+        if n_codes == len(set(systems)):  # one run of each system
+            runs = ("",) * n_codes
+        return codes, list(zip(systems, runs, strict=True))
 
     # Scores.
 
@@ -473,14 +436,14 @@ class Reading:
         """The counts of a system and run in its rows; of each system if they have a column each."""
         in_order = len(rows) == self.n_rows and bool((rows[1:] > rows[:-1]).all())
         metrics, lines, blank = common["metrics"], np.asarray(self.cells.lines), ("",) * len(rows)
-        labels = {role: self._labels_of(self.columns_of[role], rows) for role in ("document", "domain", "gold")}
+        labels = {role: self._labels_of(role, rows) for role in ("document", "domain", "gold")}
         other_ids = {}
         for name in () if self.declared["item"] else self.free:
-            codes, texts = self.columns[name].labels
-            is_text = self.columns[name].cells.dtype in ("str", object)
-            if is_text and len(np.unique(codes[rows])) == len(rows) > 1 and codes[rows].min() >= 0:
-                other_ids[name] = tuple(texts[code] for code in codes[rows].tolist())
-        for column, counts in scores.items():
+            column, codes = self.columns[name], self.columns[name].labels[0][rows]
+            is_text = column.cells.dtype in ("str", object)
+            if is_text and len(np.unique(codes)) == len(rows) > 1 and codes.min() >= 0:
+                other_ids[name] = tuple(column.texts[rows].tolist())
+        for name_of_system, counts in scores.items():
             values = {name: numbers if in_order else numbers[rows] for name, numbers in counts.items()}
             lacks = {name: _is_missing(numbers) for name, numbers in values.items()}
             yield SystemCounts(
@@ -493,7 +456,7 @@ class Reading:
                 source=self.source,
                 lines=lines if in_order else lines[rows],
                 place=self.cells.place,
-                system=column or system,
+                system=name_of_system or system,
                 by_row=not self.columns_of["item"],
                 other_ids=other_ids,
                 **common,
@@ -526,12 +489,10 @@ class Reading:
             remark=remark,
         )
 
-    def _labels_of(self, names: Sequence[str], rows: NDArray[np.intp]) -> tuple[str, ...]:
+    def _labels_of(self, role: str, rows: NDArray[np.intp]) -> tuple[str, ...]:
         """The labels in the column of a role, or none if there is no such column."""
-        if not names:
-            return ()
-        codes, labels = self.columns[names[0]].labels
-        return tuple(np.array([*labels, ""], dtype=object)[codes[rows]].tolist())
+        names = self.columns_of[role]
+        return tuple(self.columns[names[0]].texts[rows].tolist()) if names else ()
 
     def _outcomes(self) -> tuple[tuple[Metric, ...], dict[str, Scores]] | None:
         """Accuracy, if it is named for columns of 0 and 1; None for other metrics and for counts."""
@@ -646,7 +607,9 @@ class Reading:
         (gold,), systems = self.declared["gold"], self.declared["systems"]
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
-        codes, labels = _common([self.columns[name] for name in (gold, *names)])
+        of_labels = [self.columns[name] for name in (gold, *names)]
+        whole = all(column.kind == "numbers" for column in of_labels)
+        codes, labels = _common(of_labels, _plain if whole else str.strip)
         true, chosen = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
         self._check_classes(chosen, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
@@ -724,8 +687,8 @@ class Reading:
         if truth.kind == predicted.kind == "numbers":
             equal = nearly = predicted.numbers[0] == truth.numbers[0]
         else:
-            equal = _same(predicted.labels, truth.labels, str.strip)
-            nearly = _same(predicted.labels, truth.labels, lambda label: label.strip().casefold())
+            equal = np.equal(*_common([predicted, truth], str.strip)[0])
+            nearly = np.equal(*_common([predicted, truth], lambda label: label.strip().casefold())[0])
         if not equal.any():
             raise InputError(
                 f"{self.source}: found no cell of {named(name)} that is equal to that of {named(gold)}, expected the "
@@ -949,24 +912,22 @@ def _is_total(values: NDArray[Any]) -> int:
     others = values[:-1][~_is_missing(values[:-1])].astype(np.float64)
     if not len(others) or np.isnan(values[-1]):
         return 0
-    exact = others.sum(keepdims=True), others.mean(keepdims=True)
-    is_sum, is_mean = _are_near(values[-1:], *exact)
-    if not (is_sum or is_mean) or (values[-1] in others and not np.isclose(values[-1], exact, rtol=_EPSILON).any()):
+    is_sum, is_mean, is_rounded = _are_near(values[-1:], others.sum(keepdims=True), others.mean(keepdims=True))
+    if not (is_sum or is_mean or (is_rounded and values[-1] not in others)):
         return 0
     return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not is_sum) else 1
 
 
-def _are_near(numbers: NDArray[Any], sums: NDArray[Any], means: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Whether numbers are sums, and whether they are means, as shares or percentages, perhaps of 1 to 6 digits."""
-    is_sum, is_mean = np.isclose(numbers, [sums, means], rtol=1e-9, atol=_EPSILON)
+def _are_near(numbers: NDArray[Any], sums: NDArray[Any], means: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Whether numbers are sums, means with all digits, or means of 1 to 6 digits or as percentages."""
+    is_sum, is_mean, is_rounded = np.isclose(numbers, [sums, means, 100 * means], rtol=1e-9, atol=_EPSILON)
     for exact in (means, 100 * means):
-        is_mean |= np.isclose(numbers, exact, rtol=1e-9, atol=_EPSILON)
         errors = np.abs(numbers - exact)
         rows = np.flatnonzero((numbers != np.rint(numbers)) & (errors < 0.1))
         for digits in range(1, 7):
-            is_rounded = np.round(numbers[rows], digits) == numbers[rows]
-            is_mean[rows] |= is_rounded & (errors[rows] <= 0.5 * 10.0**-digits + _EPSILON)
-    return is_sum, is_mean
+            has_digits = np.round(numbers[rows], digits) == numbers[rows]
+            is_rounded[rows] |= has_digits & (errors[rows] <= 0.5 * 10.0**-digits + _EPSILON)
+    return is_sum, is_mean, is_rounded
 
 
 def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
@@ -978,7 +939,7 @@ def _subtotals(of_systems: Sequence[NDArray[Any]]) -> list[int]:
     for values in of_systems:
         sums = np.cumsum(np.nan_to_num(values.astype(np.float64)))[rows - 1]
         means = sums / np.maximum(np.cumsum(~_is_missing(values))[rows - 1], 1)
-        rows = rows[np.logical_or(*_are_near(values[rows], sums, means))]
+        rows = rows[np.logical_or.reduce(_are_near(values[rows], sums, means))]
     is_alone = np.full(len(rows), len(of_systems) > 1)
     for values in of_systems if len(rows) else ():
         numbers, times = np.unique(values, return_counts=True)
@@ -1001,32 +962,29 @@ def _ends_with(column: str, label: str) -> bool:
     return re.search(rf"(?:^|[\W_]){re.escape(label)}$", column, re.IGNORECASE) is not None
 
 
-def _common(columns: Sequence[Column]) -> tuple[list[NDArray[np.intp]], list[str]]:
-    """Codes of the labels in several columns, −1 where one is missing, and the labels by code, in order."""
-    whole = all(column.kind == "numbers" for column in columns)
-    codes_and_labels = [column.distinct if whole else column.labels for column in columns]
-    texts = [
-        [as_label(float(label)) if whole else str(label).strip() for label in labels] for _, labels in codes_and_labels
-    ]
-    known = sorted(set(chain.from_iterable(texts)))
+def _first_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The first row with each code, of codes that are numbered in the order of the rows."""
+    return np.flatnonzero(~pd.Series(codes).duplicated())
+
+
+def _common(columns: Sequence[Column], key: Callable[[str], str]) -> tuple[list[NDArray[np.intp]], list[str]]:
+    """Codes of the labels in several columns, −1 where one is missing, and the keys of the labels by code, in order."""
+    keys = [list(map(key, column.labels[1])) for column in columns]
+    known = sorted(set(chain.from_iterable(keys)))
     places = {label: place for place, label in enumerate(known)}
     codes = [
-        np.array([*(places[label] for label in labels), -1])[codes_of]
-        for (codes_of, _), labels in zip(codes_and_labels, texts, strict=True)
+        np.array([*map(places.__getitem__, keys_of_column), -1])[column.labels[0]]
+        for column, keys_of_column in zip(columns, keys, strict=True)
     ]
     return codes, known
 
 
-def _same(
-    first: tuple[NDArray[np.intp], list[str]], second: tuple[NDArray[np.intp], list[str]], key: Callable[[str], str]
-) -> NDArray[np.bool_]:
-    """Where two columns have the same label, by a key of labels."""
-    known: dict[str, int] = {}
-    codes = [
-        np.array([*(known.setdefault(key(label), len(known)) for label in labels), missing])[codes_of]
-        for (codes_of, labels), missing in ((first, -1), (second, -2))
-    ]
-    return np.asarray(codes[0] == codes[1])
+def _plain(label: str) -> str:
+    """A label that is a number as others that are equal; `true` or `10 %` stay as they are."""
+    try:
+        return as_label(float(label))
+    except ValueError:
+        return label.strip()
 
 
 def column(path: str, name: str) -> tuple[list[str] | None, list[str]]:
@@ -1039,11 +997,5 @@ def column(path: str, name: str) -> tuple[list[str] | None, list[str]]:
             f"{near(name, list(cells.columns))}"
         )
     of_items = [known for known in cells.columns if known.lower() in STANDARD["item"] and known != column_of_texts]
-    texts = _as_labels(cells, column_of_texts)
-    return (_as_labels(cells, of_items[0]) if of_items else None), texts
-
-
-def _as_labels(cells: Cells, name: str) -> list[str]:
-    """The cells of a column as texts; a missing one is an empty text."""
-    codes, labels = cells.columns[name].labels
-    return [labels[code] if code >= 0 else "" for code in codes.tolist()]
+    ids = cells.columns[of_items[0]].texts.tolist() if of_items else None
+    return ids, cells.columns[column_of_texts].texts.tolist()

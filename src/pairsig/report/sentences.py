@@ -107,14 +107,10 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
     if len(chosen) == 1:
         (row,) = chosen
         (holm,) = [row["holm"]] if "holm" in row else shown_adjusted(chosen)
-        adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
-        about = f"{_test(row)}, {equation(shown_p(row))}{adjusted}, {_size(row)}"
-        if not math.isnan(row["ci_low"]):
-            about = f"95 % CI {_interval(row)}; {about}"
-        yield _of_pair(row, row["system_a"], row["system_b"], decisive(chosen)[0], about)
+        yield of_pair(row, holm, decisive(chosen)[0])
     else:
         yield _of_several(chosen)
-    yield from _of_scores(chosen)
+    yield from _of_score_intervals(chosen)
     for row in (row for row in rows if row["margin"] is not None):
         margin, p = _points(row, f"{row['margin']:g}"), row["pvalue_holm"]
         shown = "are" if p < ALPHA else "could not be shown to be"
@@ -125,7 +121,22 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _of_scores(rows: Sequence[Row]) -> Iterator[str]:
+def of_pair(row: Row, holm: str, decides: float) -> str:
+    """The sentence on a row of `as_gains`; `holm` is the adjusted p-value as text, and `decides` what decides."""
+    adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
+    about = f"{_test(row)}, {equation(shown_p(row))}{adjusted}, {_size(row)}"
+    if not math.isnan(row["ci_low"]):
+        about = f"95 % CI {_interval(row)}; {about}"
+    return _of_pair(row, row["system_a"], row["system_b"], decides, about)
+
+
+def of_scores(row: Row) -> str:
+    """The scores of both systems, with the digits of the gain."""
+    shown = (f"{row[f'system_{side}']} {_decimals(row, row[f'score_{side}'])}" for side in "ab")
+    return f"Scores: {', '.join(shown)}."
+
+
+def _of_score_intervals(rows: Sequence[Row]) -> Iterator[str]:
     """One sentence with the scores of all systems and their intervals, if these were asked for."""
     sides = list(product(rows, "ab"))
     shown = {

@@ -24,13 +24,12 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, replace
-from functools import partial
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core import engine, random_streams
+from pairsig.core import engine
 from pairsig.core.definitions import Test
 from pairsig.core.engine import Border, Product, Progress, Resampling, Scorer
 from pairsig.core.exceedances import ExceedanceCounts, clopper_pearson, pvalues
@@ -311,8 +310,7 @@ def _tilted(
             max(sums[2], np.abs(weighted).max(initial=0.0)),
         )  # fmt: skip
 
-    draw = partial(random_streams.tilted_swaps, thresholds)
-    engine.for_each_batch(add, test, product, resampling, range(resampling.n_resamples), draw=draw)
+    engine.for_each_batch(add, test, product, resampling, range(resampling.n_resamples), thresholds=thresholds)
     total, square, largest = sums.tolist()
     # A few large weights say little about those that did not occur: then the mean is not near normal.
     if largest**2 > 0.2 * (square + 10):

@@ -432,20 +432,22 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     if min(shared.sum(), (~shared).sum()) < MIN_PAIRS:
         return
     systems, row = members(first, second), partial(_row, "figure-7", "3.2.4", statistics.dataset)
+    medians = []
     for description, chosen in (
         ("base models that share posteriors", shared),
         ("other different base models", ~shared),
     ):
         n, estimate = int(chosen.sum()), critical_difference(errors[chosen], systems[chosen])
+        medians.append(estimate[0])
         yield row(f"critical difference for 100 sentences, {description}", n, *estimate)
         correlation = quantile_interval(correlations[chosen], systems[chosen])
         yield row(f"median correlation, {description}", n, *correlation)
-    yield row(SHARED, len(errors), *exp(_ratio_of_medians(errors, shared, replicates(systems))), 1.0)
+    _, *ends = exp(_ratio_of_medians(np.log(errors), shared, replicates(systems)))
+    yield row(SHARED, len(errors), medians[0] / medians[1], *ends, 1.0)
 
 
-def _ratio_of_medians(errors: Floats, of_kind: NDArray[np.bool_], weights: Floats) -> Estimate:
-    """Logarithm of the ratio of the median errors of pairs of a kind and of all others, from `replicates`."""
-    log = np.log(errors)
+def _ratio_of_medians(log: Floats, of_kind: NDArray[np.bool_], weights: Floats) -> Estimate:
+    """Difference between the median logarithms of pairs of a kind and of all others, with weights of `replicates`."""
     return jackknifed(
         np.subtract(*(weighted_quantile(log[kind], weights[:, kind], 0.5) for kind in (of_kind, ~of_kind)))
     )
@@ -539,7 +541,7 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
             correlations = quantile_interval(pairs["correlation"].to_numpy(float)[chosen], systems[chosen])
             yield row(f"median correlation of pairs of {description}", n, *correlations)
         for where, weights in (("", np.ones(len(errors))), (CLOSE, near(pairs))):
-            ratio = _ratio_of_medians(errors, combined_twice, replicates(systems, weights))
+            ratio = _ratio_of_medians(np.log(Z_05 * errors), combined_twice, replicates(systems, weights))
             yield row(COMBINED + where, int((weights > 0).sum()), *exp(ratio), 1.0)
             if here != COMBINED_HERE:
                 ratios.setdefault(COMBINED + where, []).append(ratio[0])

@@ -68,7 +68,7 @@ def read(path: AnyPath, *, aggregator: str | None = None) -> SystemCounts:
         if aggregator != "average" and min(values) < 0:
             raise InputError(f"{path}, line {number}: found {min(values)}, expected 0 or more")
         rows.append(values)
-    return of_lines(path, rows, _AGGREGATORS[_BY_WIDTH[len(rows[0])]], alike=("recall_denominator",))
+    return of_lines(path, rows, _AGGREGATORS[_BY_WIDTH[len(rows[0])]])
 
 
 READER = Reader(

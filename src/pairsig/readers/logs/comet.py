@@ -13,7 +13,7 @@ from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath, open_text, read_json
 from pairsig.readers import Beginning, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Score, counted, digest, field_of, part_of, picked
+from pairsig.readers.logs.items import Item, counted, digest, field_of, part_of, picked
 from pairsig.readers.system_counts import NUMBER, SystemCounts
 
 
@@ -87,10 +87,7 @@ def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list
 
 
 def _item(number: int, value: object, segment: dict[str, Any], where: str) -> Item:
-    try:
-        score: Score = items.score(value)
-    except ValueError:
-        raise InputError(f"{where}, segment {number}: found the score {value!r:.60}, expected a number") from None
+    score = items.score(value, f"{where}, segment {number}")
     return Item(str(number), {"comet": score}, content=digest(segment.get("src"), segment.get("ref")))
 
 

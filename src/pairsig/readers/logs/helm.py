@@ -83,17 +83,12 @@ def read(
         raise InputError(f"{source}: found no {FILE} in the folder, expected at least one")
     models: dict[str, dict[str, tuple[SystemCounts, ...]]] = {}
     members: dict[tuple[str, str], list[str]] = {}
-    for file in paths:
-        spec = _Spec(file, model)
-        of_model = models.setdefault(spec.model, {})
-        if spec.run in of_model:
-            raise InputError(
-                f"{source}: found the run {named(spec.run)} of {named(spec.model)} in {of_model[spec.run][0].source} "
-                f"and in {file}, expected it once"
-            )
+    specs = {file: _Spec(file, model) for file in paths}
+    items.once(source, ((spec.model, spec.run, str(file)) for file, spec in specs.items()))
+    for file, spec in specs.items():
         notes: list[str] = []
         used, instances = _items(file, stat, split, notes, _contents(file) if verify else {})
-        of_model[spec.run] = counted(
+        models.setdefault(spec.model, {})[spec.run] = counted(
             str(file),
             spec.model,
             instances,
@@ -102,7 +97,7 @@ def read(
             place="entry",
             design="crossed",
             task=spec.run,
-            conditions=spec.conditions | ({"split": used} if used else {}),
+            conditions=spec.conditions | {"split": used},
         )
         for group in spec.groups:
             members.setdefault((spec.model, group), []).append(spec.run)
@@ -150,8 +145,7 @@ class _Spec:
         conditions = {"scenario": label(scenario) if scenario else self.run if ":" in self.run else ""}
         if "max_train_instances" in adapter:
             conditions["number of shots"] = label(adapter["max_train_instances"])
-        conditions |= {f"{name} of the prompt": json.dumps(adapter[name]) for name in _PROMPT if name in adapter}
-        return {name: value for name, value in conditions.items() if value}
+        return conditions | {f"{name} of the prompt": json.dumps(adapter[name]) for name in _PROMPT if name in adapter}
 
 
 _Content = tuple[str, items.Texts]
@@ -254,11 +248,7 @@ def _key(stat: Mapping[str, Any], where: str) -> _Key | None:
 def _sum(stat: Mapping[str, Any], where: str) -> _Sum:
     """The sum of a statistic and the number of its values; the sum is None if HELM recorded no number."""
     count = field_of(stat, ["count"], where, int)
-    try:
-        total = items.score(stat.get("sum")) if count else None
-    except ValueError:
-        raise InputError(f"{where}: found the sum {stat.get('sum')!r:.60}, expected a number") from None
-    return total, count
+    return items.score(stat.get("sum"), f"{where}, sum") if count else None, count
 
 
 def _check_totals(

@@ -77,13 +77,7 @@ def read(
     tasks = picked([log.task for log in logs], task, source, "task")
     logs = [log for log in logs if log.task in tasks]
     logs.sort(key=lambda log: tasks.index(log.task))  # stable
-    models: dict[tuple[str, str], _Log] = {}
-    for log in logs:
-        if (earlier := models.setdefault((log.model, log.task), log)) is not log:
-            raise InputError(
-                f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(earlier.source).name} and "
-                f"{Path(log.source).name}, expected one; name the file"
-            )
+    items.once(source, ((log.model, log.task, log.source) for log in logs))
     parts: list[SystemCounts] = []
     for log in logs:
         parts += counted(
@@ -147,18 +141,17 @@ class _Log:
         return settings | {"solver": self._part("eval", "solver", kind=str) or "+".join(solvers)}
 
     @property
-    def conditions(self) -> Mapping[str, str]:
+    def conditions(self) -> Mapping[str, object]:
         """What must be the same in two evaluations: the task with its version, its data and its number of shots."""
         arguments = self._part("eval", "task_args", kind=dict)
         shots = {name: arguments[name] for name in _SHOTS if name in arguments}
-        conditions = {
+        return {
             "task": self.task,
             "version of the task": self._header["eval"].get("task_version"),
             "dataset": self._part("eval", "dataset", kind=dict).get("name"),
             "number of shots": label(shots) if shots else "",
             "reducer": "+".join(map(label, self._part("eval", "config", "epochs_reducer", kind=list))),
         }
-        return {name: label(value) for name, value in conditions.items() if value not in (None, "")}
 
     def _reported(self) -> Iterator[tuple[str, float]]:
         """The mean that the header has for a scorer, without those of other reducers and of parts of the samples."""
@@ -303,8 +296,8 @@ def _number(value: object, scorer: str, where: str) -> Score:
         with suppress(ValueError):
             value = float(value)
     try:
-        return items.score(value)
-    except ValueError:
+        return items.score(value, where)
+    except InputError:
         raise InputError(
             f"{where}: found the value {quoted(value)} for {named(scorer)}, expected a number or one of C, I, P, N"
         ) from None

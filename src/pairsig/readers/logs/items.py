@@ -21,7 +21,8 @@ import numpy as np
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
 from pairsig.io.files import AnyPath, lines_of
-from pairsig.readers.system_counts import SystemCounts, average, fits, to_array
+from pairsig.metrics.counts import average
+from pairsig.readers.system_counts import SystemCounts, TaskGroup, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
@@ -90,7 +91,9 @@ def counted(
     notes: Sequence[str] = (),
     design: str = "",
     task: str = "",
-    **common: Any,
+    settings: Mapping[str, object] | None = None,
+    conditions: Mapping[str, object] | None = None,
+    groups: Sequence[TaskGroup] = (),
 ) -> tuple[SystemCounts, ...]:
     """Convert the items of one system in a log to counts, one `SystemCounts` per run.
 
@@ -106,8 +109,8 @@ def counted(
         Metrics that are errors or costs.
     place
         Unit of the line numbers of items: "line" or "entry".
-    notes, design, task, common
-        Attributes of all `SystemCounts`, such as `settings`.
+    notes, design, task, settings, conditions, groups
+        Attributes of all `SystemCounts`; settings and conditions that are null or "" are unknown.
     """
     if not items:
         raise InputError(f"{source}: found no item with a score, expected at least one")
@@ -148,10 +151,17 @@ def counted(
                 log=True,
                 design=design if label_of_run else "",
                 task=encodable(task),
-                **common,
+                settings=_labelled(settings or {}),
+                conditions=_labelled(conditions or {}),
+                groups=tuple(groups),
             )
         )
     return tuple(parts)
+
+
+def _labelled(values: Mapping[str, object]) -> dict[str, str]:
+    """The known values as text."""
+    return {name: label(value) for name, value in values.items() if value not in (None, "")}
 
 
 def _by_run(source: str, items: Sequence[Item], place: str) -> dict[str, dict[str, Item]]:
@@ -182,15 +192,26 @@ def _by_run(source: str, items: Sequence[Item], place: str) -> dict[str, dict[st
     return runs
 
 
-def score(value: object) -> Score:
-    """A JSON value as a number: true and false become 1 and 0, NaN becomes None; ValueError for anything else."""
+def once(source: str, logs: Iterable[tuple[str, str, str]]) -> None:
+    """Refuse two logs of a model on a task; each log is named by its model, its task and its file."""
+    first: dict[tuple[str, str], str] = {}
+    for model, task, file in logs:
+        if (earlier := first.setdefault((model, task), file)) != file:
+            raise InputError(
+                f"{source}: found two logs of {named(model)} on {named(task)}, {earlier} and {file}, expected one; "
+                "name the file"
+            )
+
+
+def score(value: object, where: str) -> Score:
+    """A JSON value as a number: true and false become 1 and 0, and NaN becomes None."""
     if isinstance(value, float):
         return None if math.isnan(value) else value
     if value is None:
         return None
     if isinstance(value, int):
         return int(value)
-    raise ValueError(value)
+    raise InputError(f"{where}: found the score {quoted(value)}, expected a number")
 
 
 def same(reported: float, mean: float, tolerance: float = 1e-9) -> bool:

@@ -83,12 +83,13 @@ def read(
                 f"{named(model)}"
             )
         tasks = [_task(log, model) for log in paths]
+    items.once(source, ((log.model, log.name, log.source) for log in tasks))
     models: dict[str, list[_Task]] = {}
     for log in tasks:
         models.setdefault(log.model, []).append(log)
     parts: list[SystemCounts] = []
     for name, of_model in models.items():
-        chosen, subtasks = _chosen(source, name, of_model, task)
+        chosen, subtasks = _chosen(source, of_model, task)
         for log in chosen:
             log.read(filter, document, domain, verify=verify)
         if not (scored := [log for log in chosen if log.metrics]):
@@ -105,7 +106,7 @@ def read(
                 settings=log.settings,
                 conditions=log.conditions,
                 task=log.name,
-                groups=tuple(groups),
+                groups=groups,
             )
             notes = []
     return tuple(parts)
@@ -190,30 +191,28 @@ class _Task:
         return part_of(self._results, path, self._beside, kind)
 
     @property
-    def settings(self) -> Mapping[str, str]:
+    def settings(self) -> Mapping[str, object]:
         """Settings that distinguish two evaluations of one model."""
         config = self.reported("config", kind=dict)
-        options = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
+        return {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
             "n-shot": self.reported("n-shot", kind=dict).get(self.name),
             "chat_template": self._results.get("chat_template_sha"),
             "system_instruction": self._results.get("system_instruction_sha"),
         }
-        return {name: label(value) for name, value in options.items()}
 
     @property
-    def conditions(self) -> Mapping[str, str]:
+    def conditions(self) -> Mapping[str, object]:
         """What must be the same in two evaluations of the task: its version, data, number of shots and prompt."""
         config = self.reported("configs", self.name, kind=dict)
         data = [config.get(name) for name in ("dataset_path", "dataset_name") if config.get(name)]
         prompt = [config.get(name) for name in ("description", "doc_to_text", "doc_to_choice", "doc_to_target")]
-        conditions = {
+        return {
             "version of the task": self.reported("versions", kind=dict).get(self.name),
             "dataset": " ".join(map(label, data)),
             "split": config.get("test_split") or config.get("validation_split"),
             "number of shots": self.reported("n-shot", kind=dict).get(self.name),
             "prompt template": items.digest(prompt) if any(prompt) else "",
         }
-        return {name: label(value) for name, value in conditions.items() if value not in (None, "")}
 
     def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
@@ -286,8 +285,8 @@ class _Task:
                 key = f"{metric},{filter_}"
                 called = self.metrics.setdefault(key, metric if len(used) == 1 else f"{metric}/{filter_}")
                 try:
-                    score = items.score(value)
-                except ValueError:
+                    score = items.score(value, self.source)
+                except InputError:
                     without_number[called] = None
                     continue
                 if called in item.scores:
@@ -322,19 +321,9 @@ def _prompt(row: Mapping[str, Any]) -> object:
     return prompt[-4 * items.MOST_TEXT :] if isinstance(prompt, str) and prompt else prompt or row.get("doc")
 
 
-def _chosen(
-    source: str, model: str, tasks: Sequence[_Task], asked: str | None
-) -> tuple[list[_Task], dict[str, list[str]]]:
+def _chosen(source: str, tasks: Sequence[_Task], asked: str | None) -> tuple[list[_Task], dict[str, list[str]]]:
     """The requested tasks, with groups replaced by their subtasks, and the subtasks of each group."""
-    by_name: dict[str, _Task] = {}
-    for log_of_task in tasks:
-        if log_of_task.name in by_name:
-            first, second = (Path(log.source).name for log in (by_name[log_of_task.name], log_of_task))
-            raise InputError(
-                f"{source}: found samples of {named(model)} on {named(log_of_task.name)} twice, in {first} and "
-                f"{second}, expected them once; name the file"
-            )
-        by_name[log_of_task.name] = log_of_task
+    by_name = {log.name: log for log in tasks}
     # Groups may consist of groups: `leaves` are the tasks below a name.
     groups: dict[str, list[str]] = {}
     for log_of_task in tasks:

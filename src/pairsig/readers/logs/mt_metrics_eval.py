@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath
-from pairsig.readers import Reader
+from pairsig.readers import Reader, read_documents
 from pairsig.readers.logs.items import Item, Score, counted, picked
 from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import NUMBER, SystemCounts, to_number, width
@@ -58,7 +58,11 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
     file_of_documents = Path(docs) if docs is not None else beside if beside is not None and beside.is_file() else None
     domains, documents = [""] * n_segments, [""] * n_segments
     if file_of_documents is not None:
-        domains, documents = _documents(file_of_documents, n_segments)
+        domains, documents = read_documents(file_of_documents)
+        if len(documents) != n_segments:
+            raise InputError(
+                f"{file_of_documents}: found {len(documents):,} lines, expected {n_segments:,}, one per segment"
+            )
         notes.append(f"{source}: documents and domains were read from {file_of_documents}")
     parts: list[SystemCounts] = []
     for name in picked(scores, systems, source, "system"):
@@ -78,21 +82,6 @@ def _names(path: Path) -> tuple[str, Path | None]:
     if folder.parent.name == "metric-scores" and (match := _METRIC.fullmatch(path.name)):
         return match["name"], folder.parent.parent / "documents" / f"{folder.name}.docs"
     return "score", None
-
-
-def _documents(path: Path, n_segments: int) -> tuple[list[str], list[str]]:
-    """Domain and document of every segment, separated by blanks."""
-    domains, documents = [], []
-    lines = text.read(path)
-    if len(lines) != n_segments:
-        raise InputError(f"{path}: found {len(lines):,} lines, expected {n_segments:,}, one per segment")
-    for number, line in enumerate(lines, start=1):
-        fields = line.split()
-        if len(fields) != 2:
-            raise InputError(f"{path}, line {number}: found {quoted(line)}, expected DOMAIN DOCUMENT")
-        domains.append(fields[0])
-        documents.append(fields[1])
-    return domains, documents
 
 
 READER = Reader(
