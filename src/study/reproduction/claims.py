@@ -443,7 +443,7 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
         correlation = quantile_interval(correlations[chosen], systems[chosen])
         yield row(f"median correlation, {description}", n, *correlation)
     _, *ends = exp(_ratio_of_medians(np.log(errors), shared, replicates(systems)))
-    yield row(SHARED, len(errors), medians[0] / medians[1], *ends, 1.0)
+    yield row(SHARED, len(errors), medians[0] / medians[1], ends[0], ends[1], 1.0)
 
 
 def _ratio_of_medians(log: Floats, of_kind: NDArray[np.bool_], weights: Floats) -> Estimate:
