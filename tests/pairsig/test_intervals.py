@@ -13,7 +13,7 @@ import simulate
 from pairsig import InputError, Metric, Ratio, difference_interval, exact_test, margin_test
 from pairsig.core import statistics
 from pairsig.metrics import registry
-from pairsig.readers import system_counts
+from pairsig.metrics.counts import average
 from pairsig.stats import intervals
 from simulate import items
 
@@ -84,7 +84,7 @@ def test_passed_or_failed_as_another_program_prints_it():
         (100, (100.0 * a, 100.0 * b), "mean"),
         (1, (a.astype(bool), b.astype(bool)), "mean"),
         (100, (np.stack([a, ones], 1), np.stack([b, ones], 1)), OWN),
-        (100, (a, b), system_counts.average("passed", factor=100.0)),
+        (100, (a, b), average("passed", factor=100.0)),
     ):
         for pair in (counts, counts[::-1]):
             interval = difference_interval(*pair, metric=metric)

@@ -140,6 +140,7 @@ def test_same_bytes_whatever_the_hash_seed(tmp_path):
     assert (tmp_path / "output1").read_text().splitlines()[1] == "0-0 1-1"
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_hansards(data_dir):
     """Far better than the diagonal, and agreement is better than none, on a tenth of the data."""
