@@ -283,11 +283,7 @@ def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -
     """The value at a path of names in a JSON document, with a check of its type; an empty value if it is missing."""
     value: Any = record
     for name in path:
-        if value is None:
-            return kind()
-        if not isinstance(value, dict):
-            raise _of_another_type(value, [], where, dict)
-        value = value.get(name)
+        value = None if value is None else field_of(value, [], where, dict).get(name)
     if value is None:
         return kind()
     if not isinstance(value, kind):
