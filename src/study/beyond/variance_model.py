@@ -25,7 +25,7 @@ from pairsig.io.tables import frame
 from study.analysis.over_systems import Floats, cells, mean_of_independent
 from study.analysis.pairs import of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
-from study.tables.columns import OVERLAPS, numeric, with_interval
+from study.tables.columns import OVERLAPS, with_interval
 
 VARIANCE_MODEL_ERRORS = Table(
     "variance_model_errors",
@@ -35,9 +35,12 @@ VARIANCE_MODEL_ERRORS = Table(
         Column("used", bool, "whether `pairsig plan` uses this model"),
         count("n_datasets", "test sets, each left out in turn", "datasets", "test sets"),
         count("n_pairs", "pairs of systems on these test sets"),
-        numeric("error", "root mean square error of the predicted logarithm of the variance", shown="two decimals"),
-        numeric("error_low", "lower end of its 95 % interval, over test sets", shown="two decimals", missing=True),
-        numeric("error_high", "upper end of its 95 % interval", shown="two decimals", missing=True),
+        *with_interval(
+            "error",
+            "root mean square error of the predicted logarithm of the variance",
+            "two decimals",
+            over=", over test sets",
+        ),
         *with_interval("coverage", "share of pairs whose variance lies in the predicted 95 % interval", "share"),
     ),
     key=("model", "given"),

@@ -14,16 +14,14 @@ from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, 
 from study.analysis.pairs import by_test_set, enough, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Output, Rows
 from study.reproduction.thresholds import Z_05, near
-from study.tables.columns import DATASETS, SUBSET, numeric
+from study.tables.columns import DATASETS, SUBSET, numeric, with_interval
 
 
 def _critical_difference(side: str, kind: str) -> tuple[Column, ...]:
     """Columns on the critical difference of the retrained or of the published systems."""
     meaning = f"median critical difference of the pairs of {kind} systems near p = 0.05"
     return (
-        numeric(side, meaning, "points", missing=True),
-        numeric(f"{side}_low", "lower end of its 95 % interval over systems", "points", missing=True),
-        numeric(f"{side}_high", "upper end of its 95 % interval over systems", "points", missing=True),
+        *with_interval(side, meaning, unit="points", over=" over systems"),
         numeric(f"{side}_correlation", "median correlation in these pairs", "", missing=True),
     )
 
