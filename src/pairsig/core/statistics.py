@@ -418,9 +418,13 @@ class Statistics:
 
     def of_units(self, metric: Metric, unit: str) -> NDArray[Any]:
         """The counts of `of`, summed by document if these are the unit."""
+        counts, documents = self.of(metric), self.documents_if(unit)
+        return counts if documents is None else by_document(documents, counts)
+
+    def documents_if(self, unit: str) -> NDArray[np.str_] | None:
+        """The document of each segment if documents are the unit; None for segments."""
         choose(unit, ("segment", "document"), "unit")
-        counts = self.of(metric)
-        return by_document(self.documents, counts) if unit == "document" else counts
+        return self.documents if unit == "document" else None
 
     def copied_by(self, metric: Metric) -> int:
         """Bytes that `of` needs: none if the columns of the metric are adjacent."""
