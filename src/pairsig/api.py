@@ -25,7 +25,7 @@ from pairsig.comparisons.baseline import (
 )
 from pairsig.core import definitions
 from pairsig.core.engine import Resampling, Seed, seed_of
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
@@ -451,8 +451,7 @@ def _with_intervals(rows: pd.DataFrame, outputs: _Outputs) -> tuple[pd.DataFrame
     if items is not None and unit == "segment":
         closed: Callable[..., intervals.Interval] = partial(items.interval, unit=unit)
     else:
-        units = counts if unit == "segment" else by_document(statistics.documents, counts)
-        closed = intervals.of_pairs(units, metric, unit)
+        closed = intervals.of_pairs(statistics.of_units(metric, unit), metric, unit)
     passes = intervals.passing(counts)
     in_documents = unit == "segment" and bool(statistics.unused_documents())
     first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])

@@ -114,7 +114,7 @@ _ROLES: dict[str, dict[str, Any]] = {
     "document": {"metavar": "COL", "help": "column with the document"},
     "domain": {"metavar": "COL", "help": "column with the domain"},
     "lower-is-better": {"action": "store_true", "default": None, "help": "the scores are errors or costs"},
-    "higher-is-better": {"action": "store_false", "dest": "lower_is_better", "help": "the default, without a note"},
+    "higher-is-better": {"action": "store_true", "default": None, "help": "the default, without a note"},
     "true": {"metavar": "WORD[,WORD]", "help": "words that count as 1; all others count as 0"},
     "missing-value": {"metavar": "N[,N]", "help": "numbers that stand for a missing score, such as -1"},
     "any-value": {"action": "store_true", "help": "accept values that look like codes or totals as scores"},
@@ -684,6 +684,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
     elif files:
         data = _read_one(arguments)
+        arguments.score = None  # it named the column of the pilot's scores
         for system in arguments.between:
             choose(system, data.systems, f"system of {listed(files)}:")
     planned = plans.plan(
@@ -750,8 +751,10 @@ def _roles(arguments: argparse.Namespace) -> Roles:
         arguments, "item", "system", "systems", "run", "score", "gold", "prediction", "document", "domain", "true",
         "missing_value", "any_value", "sep", "sheet",
     )  # fmt: skip
-    lower = arguments.lower_is_better
-    return Roles(**single, lower_is_better=lower is True, higher_is_better=lower is False)
+    lower, higher = arguments.lower_is_better, arguments.higher_is_better
+    if lower and higher:
+        raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
+    return Roles(**single, lower_is_better=False if higher else lower)
 
 
 def _metrics(_: argparse.Namespace) -> None:

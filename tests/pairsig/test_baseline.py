@@ -463,6 +463,7 @@ def three_rows(**columns):
 def test_a_note_on_all_but_one_says_what_it_is_about():
     table = three_rows(notes=[["few"], ["few"], []])
     assert baseline.footnotes(table) == ["f1 for base and one; f1 for base and two: few"]
+    assert baseline.footnotes(table[1:]) == ["f1 for base and two: few"]
     assert baseline.footnotes(three_rows(notes=[["few"]] * 3)) == ["few"]
 
 

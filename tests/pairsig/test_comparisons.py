@@ -149,26 +149,6 @@ def test_a_table_that_lost_pairs_is_refused(systems, tmp_path):
                 pair_tables.read(tmp_path / "c.tsv")
 
 
-def test_documents_are_drawn_whole(systems):
-    table = all_pairs.compare(
-        systems, "bootstrap", metric="f1", alternative="observed", unit="document", n_resamples=2000
-    )
-    row = table.iloc[0]
-    a, b = (systems.counts[systems.systems.index(row[side])] for side in ("system_a", "system_b"))
-    one = bootstrap_test(a, b, metric="f1", document=systems.documents, n_resamples=2000, alternative="observed")
-    assert (row["n_greater"], row["signature"]) == (one.n_greater, one.signature)
-    assert (table["n_segments"] == 60).all()
-
-
-@pytest.mark.parametrize(("alternative", "column"), [("observed", "pvalue_one_sided"), ("two-sided", "pvalue")])
-def test_the_name_of_a_column_says_whether_its_p_values_are_one_sided(systems, alternative, column):
-    table = all_pairs.compare(systems, "bootstrap", metric="f1", alternative=alternative, n_resamples=500)
-    (other,) = {"pvalue", "pvalue_one_sided"} - {column}
-    assert table[other].isna().all()
-    pair = [systems.counts[systems.systems.index(table[side][0])] for side in ("system_a", "system_b")]
-    assert table[column][0] == bootstrap_test(*pair, metric="f1", alternative=alternative, n_resamples=500).pvalue
-
-
 def test_a_pair_without_a_p_value_is_refused(systems):
     part = all_pairs.compare(systems, metric="f1", n_resamples=100, part=(1, 2))
     part.loc[1, ["pvalue", "pvalue_one_sided"]] = np.nan
@@ -186,7 +166,7 @@ def test_a_pair_without_a_p_value_is_refused(systems):
             "unknown test 'permutation', expected one of exact, randomization, bootstrap, exact",
         ),
         ({"n_resamples": 3, "part": (1, 4)}, "3 resamples cannot be split into 4 parts"),
-        ({"unit": "word"}, "the unit is 'word', expected segment or document"),
+        ({"unit": "word"}, "unknown unit 'word', expected one of segment, document"),
         ({"n_resamples": 10.5}, "number of resamples is 10.5, expected a whole number"),
     ],
 )

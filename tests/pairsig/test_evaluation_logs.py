@@ -20,6 +20,7 @@ import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
+from pairsig.metrics.counts import average
 from pairsig.readers import Beginning, inputs, recognition, system_counts, tasks
 from pairsig.readers.logs import items, lm_eval
 from pairsig.readers.recognition import read_all
@@ -715,7 +716,7 @@ def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
             b = np.where(rng.random(size) < 0.4, a, b)
             scores = {"a": a < 0.5 + gap / 2, "b": b < 0.5 - gap / 2}
             data = Statistics.from_arrays({name: own[:, None].astype(int) for name, own in scores.items()}, ["acc"])
-            members.append(replace(data, metrics=(system_counts.average("acc"),)))
+            members.append(replace(data, metrics=(average("acc"),)))
         found = tasks.pooled(group, members, over_items=False)
         (metric,) = found.metrics
         interval = pairsig.difference_interval(*found.of(metric), metric=metric)

@@ -145,10 +145,13 @@ def test_compare_is_the_test_of_two_systems(metric, unit):
             for row in table.itertuples():
                 a, b = (data.counts[data.systems.index(system)][:, columns] for system in (row.system_a, row.system_b))
                 one = test(a, b, metric=metric, document=documents, **how(own_test))
-                p = row.pvalue if own_test.two_sided else row.pvalue_one_sided
+                p, none = row.pvalue, row.pvalue_one_sided
+                if not own_test.two_sided:
+                    p, none = none, p
+                assert np.isnan(none)
                 assert p == row.pvalue_low == row.pvalue_high == pytest.approx(one.pvalue, rel=1e-10, abs=1e-307)
                 assert (row.n_resamples, row.n_greater, row.n_equal, row.signature) == (0, 0, 0, one.signature)
-                assert row.gain == pytest.approx(one.gain)
+                assert (row.gain, row.n_segments) == (pytest.approx(one.gain), 24)
 
 
 def test_equal_systems_and_lattices_of_millions_of_points():

@@ -21,8 +21,8 @@ from pairsig.comparisons import gate, methods
 from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError
 from pairsig.metrics import registry
+from pairsig.metrics.counts import average
 from pairsig.planning import sample_size
-from pairsig.readers.system_counts import average
 from pairsig.stats import pass_fail
 
 ROOT = Path(__file__).parents[2]

@@ -116,6 +116,12 @@ def test_what_is_refused_is_refused_by_all(function, data, options, message):
         FUNCTIONS[function](data, **options)
 
 
+@pytest.mark.parametrize("function", ["compare", "compare_methods", "transfer"])
+def test_an_unknown_unit_is_refused(function):
+    with pytest.raises(InputError, match="unknown unit 'word', expected one of segment, document"):
+        FUNCTIONS[function](scores(), unit="word")
+
+
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [

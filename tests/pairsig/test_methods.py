@@ -166,6 +166,8 @@ class TestClosedForms:
         error = (segments + 0.09 / 4 + 0.09 / 9) ** 0.5
         assert found["standard_error"] == pytest.approx(error)
         assert found["pvalue_bootstrap"] == pytest.approx(2 * stats.norm.sf(found["gain"] / error), abs=0.02)
+        alone = compared(means(a=a[:1], b=b[:1]), training_sd=0.3)
+        assert alone["standard_error"] == pytest.approx(((a[0] - b[0]).var(ddof=1) / 200 + 0.18) ** 0.5)
         wrong = (segments + 0.18) ** 0.5  # without √k
         assert abs(found["pvalue_bootstrap"] - 2 * stats.norm.sf(found["gain"] / wrong)) > 0.1
 
@@ -344,7 +346,7 @@ class TestInput:
             (EQUAL, {"training_sd": -1}, "training -1, expected a number, 0 or more"),
             (EQUAL, {"training_sd": np.nan}, "training nan, expected a number"),
             (EQUAL, {"training_sd": 1, "design": "nested"}, "of training for nested runs"),
-            (EQUAL, {"design": "x"}, "expected crossed or nested"),
+            (EQUAL, {"design": "x"}, "expected one of crossed, nested"),
             (EQUAL, {"unit": "document"}, "found no documents for the unit document"),
             (EQUAL, {"baseline": "c"}, "unknown baseline 'c', expected one of a, b"),
             ({"a": np.ones((2, 4)), "b": np.full((2, 4), np.nan)}, {}, "system b-1, segment 1"),

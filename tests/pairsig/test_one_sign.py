@@ -79,12 +79,15 @@ def test_methods_with_runs_have_the_same_sign(tmp_path, capsys, monkeypatch):
     found = pairsig.compare({name: np.array(runs)[..., None] for name, runs in RUNS.items()})
     assert found.difference == pytest.approx(expected)
     words += ["--design", "nested"]  # two runs are too few for an interval over trainings
-    assert cli.main(["compare", *words]) == 0
-    line = capsys.readouterr().out.splitlines()[2]
-    assert f" {expected:.2f} [" in line
-    assert cli.main(["compare", *words, "--baseline", "first"]) == 0
-    line = capsys.readouterr().out.splitlines()[2]
-    assert re.search(rf"second +first .* -{expected:.2f} \[", line)
+    shown = []
+    for options in ([], ["--baseline", "first"]):
+        assert cli.main(["compare", *words, *options]) == 0
+        line = capsys.readouterr().out.splitlines()[2]
+        shown.append([float(number) for number in re.search(r"(\S+) \[(\S+), (\S+)\]", line).groups()])
+    (gain, low, high), turned = shown
+    assert gain == pytest.approx(expected, abs=0.005)
+    assert low < gain < high
+    assert turned == [-gain, -high, -low]
 
 
 def test_ranks_and_gates_have_one_direction(files, capsys):

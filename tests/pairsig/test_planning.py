@@ -477,6 +477,21 @@ def test_pilots_that_tell_nothing():
         from_pilot(Pair.of([1.0, 2.0, 3.0], [2.0, 3.0, 4.0], "mean", None))
 
 
+def test_a_pilot_may_name_its_scores(tmp_path, capsys):
+    path = tmp_path / "pilot.csv"
+    path.write_text("id,old,new\n" + "".join(f"{k},{int(k % 3 > 0)},{int(k % 5 > 0)}\n" for k in range(60)))
+    long = tmp_path / "long.csv"
+    rows = [line.split(",") for line in path.read_text().split()[1:]]
+    cells = [f"{k},{name},{cell},7\n" for k, *pair in rows for name, cell in zip(("old", "new"), pair, strict=True)]
+    long.write_text("id,system,correct,words\n" + "".join(cells))
+    answers = []
+    for words in (["pilot.csv", "--systems", "old,new"], ["long.csv", "--score", "correct"]):
+        assert cli.main(["plan", str(tmp_path / words[0]), *words[1:], "--gain", "5%", "--format", "json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
+        answers.append(row["n_segments"])
+    assert answers[0] == answers[1]
+
+
 def test_two_outputs_without_a_reference(tmp_path, capsys):
     table = sample_size.fitted()
     if not ((table["given"] == "outputs") & (table["metric"] == "bleu")).any():

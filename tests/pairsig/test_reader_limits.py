@@ -13,6 +13,7 @@ import pytest
 from pairsig import Statistics
 from pairsig.io.errors import InputError, Question
 from pairsig.metrics import registry
+from pairsig.metrics.counts import average
 from pairsig.readers import Beginning, recognition, system_counts
 from pairsig.readers.counts import evalb
 from pairsig.readers.logs import items
@@ -161,7 +162,7 @@ def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> S
             "segments": tuple(ids.split()) or tuple(map(str, range(1, n + 1))),
             "documents": ("",) * n,
             "counts": {"score": np.array(scores)},
-            "metrics": (system_counts.average("score"),),
+            "metrics": (average("score"),),
             "source": source,
             "lines": range(1, n + 1),
             "unscored": {"score": np.zeros(n, dtype=bool)},
@@ -232,7 +233,7 @@ def test_segments_without_a_score_are_counted_and_the_first_listed(n: int, liste
     ],
 )
 def test_missing_scores_are_wrong_where_0_is_the_worst(scores: list[float], lower: bool, words: str) -> None:
-    metrics = (system_counts.average("score", higher_is_better=not lower),)
+    metrics = (average("score", higher_is_better=not lower),)
     parts = [part(scores, source="a", metrics=metrics), part([1, 1], source="b", ids="1 2", metrics=metrics)]
     if not words:
         assert align(*parts, missing="wrong").counts[:, :, 0].tolist() == [scores, [1, 1, 0]]
@@ -316,7 +317,7 @@ def test_only_some_ids_are_listed_of_items_without_a_score() -> None:
 
 
 def test_missing_scores_are_not_wrong_if_lower_is_better_in_one_of_two_metrics() -> None:
-    metrics = tuple(system_counts.average(name, higher_is_better=name != "loss") for name in ("score", "loss"))
+    metrics = tuple(average(name, higher_is_better=name != "loss") for name in ("score", "loss"))
     lacks = np.array([False, True])
     both = {"score": np.array([1, 0]), "loss": np.array([0, 1])}
     parts = [

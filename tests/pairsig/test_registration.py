@@ -16,6 +16,7 @@ import pytest
 
 from pairsig import InputError, cli, readers
 from pairsig.metrics import Metric, NotedCounts, Ratio, registry
+from pairsig.metrics.counts import average
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, system_counts
 from pairsig.readers.outputs import text
@@ -219,7 +220,7 @@ def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, caps
             segments=tuple(item for item, _ in lines),
             documents=("",) * len(lines),
             counts={"passed": np.array([int(passed == "pass") for _, passed in lines])},
-            metrics=(system_counts.average("passed"),),
+            metrics=(average("passed"),),
             source=str(path),
         )
 

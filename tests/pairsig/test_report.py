@@ -305,7 +305,9 @@ def test_drawn(tmp_path, capsys):
 
 def test_the_same_page_again(reported):
     systems = {"a": items(1), "b": items(2, share=0.75)}
-    assert reported(systems, "--threads", "1") == reported(systems, "--threads", "2")
+    page = reported(systems, "--threads", "1")
+    assert reported(systems, "--threads", "2") == page
+    assert "Several pairs of systems are compared" not in page
 
 
 def few(values):
@@ -355,6 +357,7 @@ def test_what_is_a_bound_is_said_to_be_one(reported):
     systems = {"a": items(1, share=0.1), "b": items(2, share=0.9), "c": items(3, share=0.95)}
     seen = Tags()
     seen.feed(reported(systems, "--test", "bootstrap", "--alternative", "observed", "--n-resamples", "1000"))
+    assert "Several pairs of systems are compared" in seen.text
     assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm for 2 comparisons\), n = 60", seen.text)
 
 
@@ -366,6 +369,12 @@ def test_a_margin_alone_is_no_test(tmp_path, monkeypatch, capsys):
     assert cli.main([*words, "--html", "r.html"]) == 2
     assert "found only the test against the margin for bleu" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
+
+
+def test_gains_are_printed_with_the_digits_that_count():
+    (own,) = of({"a": items(1, n=600), "b": items(2, n=600, share=0.55)})
+    assert own.digits == 3
+    assert re.search(rf"by {own.gain:.3f} points of mean", report.page([own]))
 
 
 def test_what_was_computed_is_printed_even_if_the_report_fails(tmp_path, monkeypatch, capsys):

@@ -146,6 +146,13 @@ def test_plan_for_f1_uses_the_model_of_brackets_and_says_so():
     assert not any("stands for" in note for note in brackets.notes)
 
 
+def test_plan_from_a_pilot_is_that_of_the_standard_error():
+    """A gain at (z(0.975) + z(0.8)) standard errors, for many segments: Student's distribution is nearly normal."""
+    a, b = np.random.default_rng(1).normal(size=(2, 4000))
+    n = pairsig.plan({"a": a, "b": b}, gain=0.05).table["n_segments"].item()
+    assert n == pytest.approx(((1.959964 + 0.841621) * np.std(a - b, ddof=1) / 0.05) ** 2, rel=0.002)
+
+
 def test_gate_takes_arrays_and_margins_by_name():
     scores = [1, 0] * 200
     result = pairsig.gate({"old": scores, "new": scores}, {"score": "2%"})

@@ -7,6 +7,7 @@ import pytest
 
 import pairsig
 from pairsig import InputError, Statistics
+from pairsig.metrics.counts import average
 from pairsig.readers import system_counts, tasks
 
 
@@ -68,7 +69,7 @@ def test_numbers_above_1_and_few_numbers_are_no_shares(numbers, tmp_path):
 def test_each_task_has_the_same_weight(sizes, is_whole):
     """In whole numbers only if the sums of 1/size, times the common multiple of the sizes, are exact."""
     group = system_counts.TaskGroup("g", "acc", ("x", "y", "z"), frozenset(["tasks"]))
-    metric = system_counts.average("acc")
+    metric = average("acc")
     rng, members = np.random.default_rng(1), []
     for size in sizes:
         right = {name: rng.integers(0, 2, (size, 1)) for name in "ab"}

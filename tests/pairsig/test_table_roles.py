@@ -104,7 +104,6 @@ def test_notes_say_what_is_not_used_and_warn_of_folds(parts: Any) -> None:
         ({"score": "score", "metric": "f1"}, "found --metric and --score, expected one of them"),
         ({"systems": "score,id", "system": "system"}, "found --systems and --system, expected one of them"),
         ({"prediction": "score"}, "found --prediction, expected it with --gold and without --systems"),
-        ({"lower_is_better": True, "higher_is_better": True}, "found --lower-is-better and --higher-is-better"),
     ],
 )
 def test_roles_that_contradict_each_other_are_refused(roles: dict[str, Any], words: str, parts: Any) -> None:
@@ -122,7 +121,7 @@ def test_columns_of_systems_are_for_one_file(parts: Any) -> None:
     [
         ("wer", {}, (False, False)), ("WER", {}, (False, False)),
         ("grade", {}, (True, True)), ("f1", {}, (True, False)),
-        ("grade", {"lower_is_better": True}, (False, False)), ("grade", {"higher_is_better": True}, (True, False)),
+        ("grade", {"lower_is_better": True}, (False, False)), ("grade", {"lower_is_better": False}, (True, False)),
         ("loss", {"lower_is_better": True}, (False, False)),
     ],
 )  # fmt: skip
@@ -136,7 +135,7 @@ def test_a_known_direction_is_not_turned(parts: Any) -> None:
     for name, declared in (("wer", "higher"), ("f1", "lower")):
         opposite = {"higher": "lower", "lower": "higher"}[declared]
         with pytest.raises(InputError, match=f"found --{declared}-is-better, but {opposite} {name} is better"):
-            parts(LONG.replace("score", name), **{f"{declared}_is_better": True})
+            parts(LONG.replace("score", name), lower_is_better=declared == "lower")
 
 
 def test_words_count_as_1_if_they_are_named(parts: Any) -> None:

@@ -39,9 +39,9 @@ def roles_of(words: list[str], roles: Roles | None = None) -> Roles:
     words = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
     while words:
         option = words.pop(0).removeprefix("--")
-        name = option.replace("-", "_")
+        name, flag = ("lower_is_better", False) if option == "higher-is-better" else (option.replace("-", "_"), True)
         assert name in _ROLES, option
-        given[name] = True if option in FLAGS else words.pop(0)
+        given[name] = flag if option in FLAGS else words.pop(0)
     return replace(roles or Roles(), **given)
 
 

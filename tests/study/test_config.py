@@ -128,20 +128,6 @@ def test_sheets_come_out_ready(project):
     assert study.datasets["wmt23-into-english"].source == "pool"
 
 
-def test_folded_commands_are_one_line(project):
-    study = read()
-    ensemble = study.predictions["ewt-test", "ensemble-full-1"]
-    assert ensemble.command == "python -m base_models.ensemble --output {output} {outputs}"
-    assert ensemble.model == ()
-    assert ensemble.members[0] == "results/outputs/ewt-test/mst-full-1.txt"
-    malt = study.training_runs["ewt", "malt-full-1"]
-    assert malt.command.startswith("mkdir {model}; java -Xmx2g ")
-    assert malt.command.endswith(" -a nivreeager -l liblinear -i {train}")
-    assert not any(
-        re.search(r"\n|  ", run.command) for run in (*study.training_runs.values(), *study.predictions.values())
-    )
-
-
 def test_what_is_left_out_has_a_reason_and_is_left_out(project):
     study = read()
     left_out = [row for row in cells("systems") if row["include"] == "no"]

@@ -106,6 +106,7 @@ def test_every_third_segment_is_held_out_unless_its_text_is_in_the_training_set(
         taken(path, hold_out=2, held_out=3)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_held_out_hansards_are_not_in_the_training_set(data_dir):
     folder = f"{data_dir}/hansards-wa/train/combination25000"

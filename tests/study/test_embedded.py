@@ -99,10 +99,8 @@ def test_no_parser_failed_where_there_was_something_to_find(dataset):
     [
         ("hansards", 3),
         ("realsumm", 2),
-        ("wmt21-ru-en", 1),
         ("wmt21-en-ja", 1),
-        ("wmt24-en-es", 1),
-        ("conll2018-zh_gsd", 1),
+        *(pytest.param(name, 1, marks=pytest.mark.slow) for name in ("wmt21-ru-en", "wmt24-en-es", "conll2018-zh_gsd")),
     ],
 )
 def test_derived_again_they_are_equal(dataset, n_systems, data_dir, tmp_path, monkeypatch):

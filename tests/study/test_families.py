@@ -130,62 +130,46 @@ def rows_by_loops(data, metric):
     return rows
 
 
-def test_every_number_of_a_small_family_by_loops():
-    """Test sets of different sizes, systems that are not on all, two that are equal, a gain of 0: row by row."""
-    metric, data = registry.metric("accuracy"), []
-    for seed, n in enumerate((320, 150, 90)):
-        one = simulate.statistics("accuracy", n_systems=8, n_segments=n, n_groups=4, seed=seed, dataset=f"d{seed}")
+def small_family(metric):
+    """Test sets of different sizes, systems that are not on all, two that are equal, a gain of 0."""
+    data = []
+    for n in (320, 150, 90, 240):
+        one = simulate.statistics(
+            "accuracy", n_systems=9, n_segments=n, n_groups=5, spread=1.0, seed=n, dataset=f"d{n}"
+        )
         counts = one.counts.copy()
-        if seed == 1:  # the same outputs: no error, no row
+        if n == 320:  # as good, but right elsewhere: a row, but no winner to predict
+            counts[1] = counts[0][::-1]
+        if n == 150:  # the same outputs: no error, no row
             counts[5] = counts[4]
-        if seed == 2:  # as good, but right elsewhere: a row, but no winner to predict
-            counts[3] = counts[2][::-1]
-        kept = slice(0, 8 - seed)  # the last systems are not on all
+        kept = slice(0, 8 if n == 90 else 9)
         data.append(replace(one, systems=one.systems[kept], groups=one.groups[kept], kinds=one.kinds[kept],
                             runs=one.runs[kept], counts=counts[kept]))  # fmt: skip
-    rows = [own for own, _, _ in rows_by_loops(data, metric)]
-    assert any(d == 0 for row in rows for d, _, _ in row)
-    assert len(rows) == 21 + 15 + 15 - 2
+    return data, rows_by_loops(data, metric)
 
-    def excess(row):
-        (d, v, n), (e, w, m) = row
-        return ((d - e) ** 2 - v - w) / (n * v + m * w)
 
+def test_every_number_and_prediction_of_a_small_family_by_loops():
+    metric = registry.metric("accuracy")
+    data, rows = small_family(metric)
+    assert any(d == 0 for own, *_ in rows for d, _, _ in own)
+    assert len(rows) == 3 * 36 + 3 * 28 - 3
     table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
     (found,) = table.to_dict("records")
-    kappa = np.mean([excess(row) for row in rows])
-    assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 3, 7)
-    assert found["kappa_squared"] == pytest.approx(kappa)
-    spread = [v * n for row in rows for _, v, n in row]
-    assert found["smallest_reliable_gain"] == pytest.approx(
-        heterogeneity.SMALLEST_RELIABLE_GAIN * sqrt(max(kappa, 0) * np.median(spread))
-    )
-    gains = [2 * row[0][0] * row[1][0] / (row[0][1] * row[0][2] + row[1][1] * row[1][2]) for row in rows]
-    design = np.stack([np.ones(len(rows)), gains], axis=1)
-    assert found["beta_squared"] == pytest.approx(np.linalg.lstsq(design, [excess(row) for row in rows])[0][1])
-    # Two of three test sets are in every row: no two rows share none.
-    assert found["n_validated"] == 0
-    assert found["verdict"] == "not validated"
-    assert chances.empty
+    assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 4, 9)
 
+    (d, v, n), (e, w, m) = np.array([own for own, *_ in rows]).transpose(1, 2, 0)
+    above = (d - e) ** 2 - v - w
+    excess = above / (n * v + m * w)
+    assert found["kappa_squared"] == pytest.approx(excess.mean())
+    smallest = heterogeneity.SMALLEST_RELIABLE_GAIN * sqrt(max(excess.mean(), 0) * np.median([v * n, w * m]))
+    assert found["smallest_reliable_gain"] == pytest.approx(smallest)
+    design = np.stack([np.ones(len(rows)), 2 * d * e / (v * n + w * m)], axis=1)
+    assert found["beta_squared"] == pytest.approx(np.linalg.lstsq(design, excess)[0][1])
 
-def test_every_prediction_of_a_small_family_by_loops():
-    metric = registry.metric("accuracy")
-    data = [
-        simulate.statistics("accuracy", n_systems=9, n_segments=n, n_groups=5, spread=1.0, seed=n, dataset=f"d{n}")
-        for n in (320, 150, 90, 240)
-    ]
-    counts = data[0].counts.copy()
-    counts[1] = counts[0][::-1]  # as good, but right elsewhere: no winner to predict
-    data[0] = replace(data[0], counts=counts)
-    rows = rows_by_loops(data, metric)
     replicated, chance, covered = [], [], []
     for own, groups, names in rows:
-        seen = [its for its, of, there in rows if not groups & of and not names & there]
-        above = [(d - e) ** 2 - v - w for (d, v, _), (e, w, _) in seen]
-        spread = [n * v + m * w for (_, v, n), (_, w, m) in seen]
-        kappa = max(float(np.mean(np.divide(above, spread))), 0.0)
-        tau = max(float(np.mean(above)) / 2, 0.0)
+        seen = [not groups & of and not names & there for _, of, there in rows]
+        kappa, tau = max(excess[seen].mean(), 0), max(above[seen].mean() / 2, 0)
         for (d, v, n), (e, _, m) in (own, own[::-1]):
             if d * e != 0:
                 replicated.append(d * e > 0)
@@ -196,14 +180,11 @@ def test_every_prediction_of_a_small_family_by_loops():
     assert len(replicated) < 2 * len(rows)
     assert (chance[:, 0] == 1 - 1e-6).any()
     loss = -np.log(np.where(replicated[:, None], chance, 1 - chance)).mean(axis=0)
-    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
-    (found,) = table.to_dict("records")
-    assert found["n_validated"] == len(replicated)
     expected = {
-        "replicated": replicated.mean(), "predicted_iid": chance[:, 0].mean(), "predicted": chance[:, 1].mean(),
-        "loss_iid": loss[0], "loss": loss[1], "loss_constant": loss[2], "loss_reduction": loss[0] - loss[1],
-        "loss_reduction_by_scale": loss[2] - loss[1], "coverage_iid": np.mean(covered, axis=0)[0],
-        "coverage": np.mean(covered, axis=0)[1],
+        "n_validated": len(replicated), "replicated": replicated.mean(), "predicted_iid": chance[:, 0].mean(),
+        "predicted": chance[:, 1].mean(), "loss_iid": loss[0], "loss": loss[1], "loss_constant": loss[2],
+        "loss_reduction": loss[0] - loss[1], "loss_reduction_by_scale": loss[2] - loss[1],
+        "coverage_iid": np.mean(covered, axis=0)[0], "coverage": np.mean(covered, axis=0)[1],
     }  # fmt: skip
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-6), name
@@ -212,6 +193,12 @@ def test_every_prediction_of_a_small_family_by_loops():
         inside = (chance[:, column] >= row.chance_low) & (chance[:, column] < row.chance_high)
         assert (row.n_pairs, row.replicated) == (inside.sum(), pytest.approx(replicated[inside].mean()))
     assert chances.groupby("by")["n_pairs"].sum().tolist() == [len(replicated)] * 2
+
+
+def test_two_of_three_test_sets_are_in_every_row_and_validate_nothing():
+    table, chances = measured(family(range(3)), sheet(("f", "about", "d*", "whole", "all")))
+    assert (table["n_validated"].item(), table["verdict"].item()) == (0, "not validated")
+    assert chances.empty
 
 
 def test_what_the_library_lends():

@@ -202,7 +202,9 @@ def at(axes: Axes, gid: str) -> list[float]:
 
 def test_every_pair_is_drawn_once() -> None:
     table = comparisons(kinds=("submission", "submission", "online", "llm-by-organisers"))
-    points = scatter(FIGURES["gain_confidence"](table).axes[0])
+    axes = FIGURES["gain_confidence"](table).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("BLEU gain (points)", "confidence = 1 − p")
+    points = scatter(axes)
     same = table["same_group"]
     assert set(points) == {"different groups", "same group", "both online", "both LLM"}
     assert len(points["same group"]) == same.sum()
@@ -622,6 +624,18 @@ def test_families_that_too_few_pairs_validate_are_named() -> None:
     few = words(FIGURES["next_test_sets"](known.assign(n_validated=90), chances))
     assert "nothing to draw" in few
     assert "domains (BLEU)" in few
+
+
+@pytest.mark.parametrize("high", [3.0, 5000.0])
+def test_effective_sample_sizes_have_numbers_as_ticks(high: float) -> None:
+    known, chances = arguments("next_test_sets")
+    known = known.assign(effective_sample_size=2.5, effective_sample_size_low=2.0, effective_sample_size_high=high)
+    figure = FIGURES["next_test_sets"](known, chances)
+    figure.set_layout_engine("none")
+    figure.draw_without_rendering()
+    labels = [label.get_text() for label in figure.axes[-1].get_xticklabels(which="both") if label.get_text()]
+    assert labels
+    assert all(label.replace(",", "").replace(".", "").isdigit() for label in labels)
 
 
 def test_each_figure_of_the_paper_has_a_counterpart() -> None:

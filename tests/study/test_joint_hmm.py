@@ -100,6 +100,12 @@ def test_sides_exchanged_exchange_the_directions():
         )
 
 
+def test_a_link_needs_both_directions(monkeypatch):
+    both = np.array([[0.9, 0.9], [0.9, 0.1]]), np.array([[0.9, 0.1], [0.5, 0.9]])
+    monkeypatch.setattr(joint, "posteriors", lambda *_: both)
+    assert joint.decode(None, None, threshold=0.5) == [(0, 0)]
+
+
 def test_copies_count_as_often_as_they_come():
     pairs = [TINY[0], TINY[1], TINY[0], TINY[3], TINY[0]]
     doubled = [pair for pair in pairs for _ in range(2)]
@@ -140,6 +146,7 @@ def test_same_bytes_whatever_the_hash_seed(tmp_path):
     assert (tmp_path / "output1").read_text().splitlines()[1] == "0-0 1-1"
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_hansards(data_dir):
     """Far better than the diagonal, and agreement is better than none, on a tenth of the data."""

@@ -37,6 +37,9 @@ def programs(monkeypatch):
     return ran
 
 
+COMPILED = pytest.mark.slow  # numba compiles for ten seconds
+
+
 @pytest.fixture
 def trained(tmp_path, programs):
     def train(search, name="model"):
@@ -48,6 +51,7 @@ def trained(tmp_path, programs):
     return train
 
 
+@COMPILED
 @pytest.mark.parametrize("search", joshua.SHAPES)
 def test_a_model_is_the_same_again_and_holds_no_character_that_joshua_reads(trained, search):
     one, other = trained(search), trained(search, "again")
@@ -63,6 +67,7 @@ def test_a_model_is_the_same_again_and_holds_no_character_that_joshua_reads(trai
     assert "the black -lsb- cat -rsb-\n" in (one / "language_model").read_text(encoding="utf-8")
 
 
+@COMPILED
 def test_phrases_have_probabilities_and_rules_costs(trained):
     phrases = (trained("stack") / "rules").read_text(encoding="utf-8")
     assert "le ||| the ||| 1 1 1 1\n" in phrases
@@ -71,6 +76,7 @@ def test_phrases_have_probabilities_and_rules_costs(trained):
     assert "oui" not in phrases + rules  # nothing that is to be translated has it
 
 
+@COMPILED
 @pytest.mark.parametrize("search", joshua.SHAPES)
 def test_joshua_gets_the_model_and_the_weights(trained, tmp_path, programs, search):
     model = trained(search)
@@ -86,6 +92,7 @@ def test_joshua_gets_the_model_and_the_weights(trained, tmp_path, programs, sear
     assert config.endswith("lm_0 0.5\ntm_pt_0 0.1\n")
 
 
+@COMPILED
 def test_a_missing_translation_is_reported(trained, tmp_path, monkeypatch):
     model = trained("stack")
     source = tmp_path / "input.txt"

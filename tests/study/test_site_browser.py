@@ -1,7 +1,5 @@
 """The pages in a real browser, opened from disk: they draw, hover and filter, fit, and ask nobody for anything."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -22,7 +20,6 @@ PAGES = (
     f"datasets/{DATASET}.html",
     "datasets/hostile.html",
 )
-VERDICTS = [f'.verdict[data-verdict="{word}"]' for word in ("agrees", "differs", "better", "not comparable")]
 DRAWN = "document.querySelector('#chart canvas') && document.querySelector('#summary').textContent !== 'Loading …'"
 
 
@@ -50,7 +47,7 @@ def visit(browser, folder):
     assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
 
 
-MOST_COMPLEX = {"index.html", "paper.html", "explorer.html", "datasets/hostile.html"}
+MOST_COMPLEX = {"paper.html", "datasets/hostile.html"}
 
 
 @pytest.mark.parametrize(
@@ -66,32 +63,6 @@ def test_pages_fit_the_window(visit, name, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach((element) => { element.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_contrasts_with_its_background(visit, scheme):
-    page = visit("paper.html", scheme=scheme)
-    for selector in ("h1", ".standfirst", "table.reproduction summary", *VERDICTS, "nav a", "footer p"):
-        text, ground = page.evaluate(
-            """(selector) => {
-                let element = document.querySelector(selector);
-                const text = getComputedStyle(element).color;
-                let ground = "rgba(0, 0, 0, 0)";
-                for (; element && ground === "rgba(0, 0, 0, 0)"; element = element.parentElement)
-                    ground = getComputedStyle(element).backgroundColor;
-                return [text, ground];
-            }""",
-            selector,
-        )
-        lights = sorted(luminance(colour) for colour in (text, ground))
-        assert (lights[1] + 0.05) / (lights[0] + 0.05) >= 4.5, f"{selector}: {text} on {ground}"  # WCAG 2.2, AA
-
-
-def luminance(colour):
-    """That of WCAG, of `rgb(…)`."""
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def compared(folder, test_set="whole"):
@@ -135,7 +106,8 @@ def place(page, index):
     )
 
 
-@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
 def test_hovering_tells_who_they_are(visit, folder, width):
     page = visit(f"explorer.html#{DATASET}", width)
     page.evaluate("document.querySelector('#chart').scrollIntoView({ block: 'center' })")
@@ -161,6 +133,7 @@ def test_hovering_tells_who_they_are(visit, folder, width):
         assert word in said
 
 
+@pytest.mark.slow
 def test_filters_leave_the_pairs_that_are_asked_for(visit, folder):
     page = visit(f"explorer.html#{DATASET}")
     page.select_option("select[name=gains]", "all")
@@ -202,6 +175,7 @@ def test_names_that_are_code_are_shown_and_run_nothing(visit):
     assert page.query_selector("#tooltip b") is None
 
 
+@pytest.mark.slow
 def test_calibrated_pairs_are_drawn_and_filtered(visit, folder):
     page = visit("cells.html")
     row = next(
@@ -248,7 +222,8 @@ def test_numbers_are_sorted_and_filtered_by_the_keyboard_alone(visit):
     assert page.is_visible("table.reproduction details[open] dl")
 
 
-@pytest.mark.parametrize("width", [390, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 500])
 def test_names_of_own_systems_stay_whole_on_a_phone(browser, tmp_path, width):
     names = ("transformer_big_backtranslation", "Llama-3.1-405B-Instruct-Turbo")
     scores = {name: np.arange(60) % (place + 2) > 0 for place, name in enumerate(names)}

@@ -57,6 +57,7 @@ def test_of_another_kind():
 """
 
 
+@pytest.mark.slow
 def test_make_fuzz_runs_the_property_tests_alone(tree):
     (tree / "tests/pairsig").mkdir(parents=True)
     (tree / "tests/pairsig/test_property.py").write_text(PROPERTY, encoding="utf-8")
@@ -142,6 +143,7 @@ def test_make_mutants(tree):
     assert "killed: " not in again  # known from the first time
 
 
+@pytest.mark.slow
 def test_the_hooks_before_a_commit_run(tmp_path):
     """On two files; mypy, which reads all of them, is left to `make lint`."""
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))

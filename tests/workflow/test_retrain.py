@@ -156,7 +156,6 @@ def test_the_plan_shrinks_with_the_scale(planned):
     before: set[str] = set()
     for scale, dice in (
         (0.01, {"quarter-1"}),
-        (0.25, {"quarter-1", "full-1"}),
         (0.37, {"quarter-1", "full-1"}),
         (0.38, {"quarter-1", "full-1", "quarter-2"}),
         (1, {f"{size}-{k}" for size in ("full", "quarter") for k in range(1, 5)}),

@@ -18,6 +18,7 @@ from pairsig.core.compiled import check_few
 from pairsig.core.engine import Estimator, Progress, Resampling, Seed, seed_of
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
+from pairsig.io.choices import choose
 from pairsig.io.columns import NEAR_EXACT
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
@@ -167,8 +168,7 @@ def _check(data: Statistics, test: definitions.Test, unit: str, part: tuple[int,
         raise InputError(f"the {test.name} test draws nothing that could be split into {m} parts, expected part 1/1")
     if m > n_resamples:
         raise InputError(f"{n_resamples} resamples cannot be split into {m} parts, expected at most {n_resamples}")
-    if unit not in ("segment", "document"):
-        raise InputError(f"the unit is {unit!r}, expected segment or document")
+    choose(unit, ("segment", "document"), "unit")
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
     check_few(math.comb(len(data.systems), 2))

@@ -106,9 +106,9 @@ def compare_with_one(
     rows: list[Row] = []
     notes: list[str] = []
     for metric in metrics:
-        counts = statistics.of(metric)[:, :, : len(metric.columns)]
+        counts = statistics.of(metric)
         for name_a, name_b in pairs:
-            pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
+            pair = Pair(metric, counts[[place[name_a], place[name_b]]], documents)
             interval = intervals.signed(pair)
             of_units, of_next_test_set = unused(pair, statistics.documents), _elsewhere(pair, family)
             cells = _cells(pair, interval, name_a, name_b, score_intervals)

@@ -10,17 +10,13 @@ from pairsig.core.statistics import Statistics, only_metric
 from pairsig.io.choices import choose, spelled
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import Metric, registry
-from pairsig.metrics.counts import METRICS
+from pairsig.metrics.counts import average
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Data: TypeAlias = "Statistics | Mapping[str, ArrayLike]"
 """The scores of several systems on one test set."""
-
-_MEAN = next(metric for metric in METRICS if metric.name == "mean")
-_SCORE = replace(_MEAN, name="score", columns=("score",), formula="Σ score / number of segments")
-"""The mean of scores without a name."""
 
 
 def prepared(data: Any, metric: str | Metric | None = None) -> tuple[Statistics, Metric]:
@@ -36,7 +32,7 @@ def prepared(data: Any, metric: str | Metric | None = None) -> tuple[Statistics,
             f"found a {kind}, expected pairsig.Statistics, or a mapping from names of systems to arrays of scores; "
             "pairsig.read(…) reads files, data frames and evaluation logs"
         )
-    chosen = _SCORE if metric is None else registry.metric(metric)
+    chosen = average("score") if metric is None else registry.metric(metric)
     arrays: dict[str, Any] = {str(system): scores for system, scores in data.items()}
     return replace(Statistics.from_arrays(arrays, chosen.columns), metrics=(chosen,)), chosen
 

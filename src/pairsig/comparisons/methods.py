@@ -24,9 +24,9 @@ from pairsig.core import definitions, random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, Seed, seed_of
 from pairsig.core.influence import ACCURACY, influence_values
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics
 from pairsig.io import rendering
-from pairsig.io.choices import check_level
+from pairsig.io.choices import check_level, choose
 from pairsig.io.columns import DIFFERENCE, METHODS
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
@@ -196,10 +196,8 @@ def compare_methods(
     statistics, chosen = inputs.prepared(data, metric)
     design = design_of(statistics) if design is None else design
     resampling = Resampling(n_resamples, seed_of(rng), threads) if n_resamples else None
-    _check(design, training_sd, unit, confidence_level)
-    counts = statistics.of(chosen)
-    if unit == "document":
-        counts = by_document(statistics.documents, counts)
+    _check(design, training_sd, confidence_level)
+    counts = statistics.of_units(chosen, unit)
     if counts.shape[1] < 2:
         raise InputError(f"found a test set of one {unit}, expected at least two to estimate how much scores vary")
     scorer = Scorer(counts, chosen, statistics.systems)
@@ -374,11 +372,8 @@ def made_of(row: Any, item_cost: float | None = None) -> list[str]:
     return sentences
 
 
-def _check(design: str, training_sd: float | None, unit: str, confidence_level: float) -> None:
-    if design not in ("crossed", "nested"):
-        raise InputError(f"found design={design!r}, expected crossed or nested")
-    if unit not in ("segment", "document"):
-        raise InputError(f"found unit={unit!r}, expected segment or document")
+def _check(design: str, training_sd: float | None, confidence_level: float) -> None:
+    choose(design, ("crossed", "nested"), "design")
     check_level(confidence_level, "confidence level")
     if training_sd is None:
         return

@@ -12,7 +12,7 @@ import numpy as np
 from pairsig.comparisons import inputs, methods
 from pairsig.core import engine
 from pairsig.core.influence import errors_and_correlations
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
@@ -207,9 +207,7 @@ def _measured(name: str, statistics: Statistics, metric: Metric, unit: Unit, thr
         gains = rows["gain"].where(rows["better"] != second, -rows["gain"])
         errors = rows["standard_error"]
     else:
-        counts = statistics.of(metric)
-        if unit == "document":
-            counts = by_document(statistics.documents, counts)
+        counts = statistics.of_units(metric, unit)
         if counts.shape[1] < 2:
             raise InputError(f"{name} has a single {unit}, expected at least two, without which no error is known")
         scorer = engine.Scorer(counts, metric, statistics.systems)

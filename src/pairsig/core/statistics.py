@@ -33,7 +33,7 @@ OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length", "recall_deno
 """Columns of metrics that belong to the test set and must be equal for all systems."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Statistics:
     """Counts or scores of several systems on all segments of a test set.
 
@@ -45,8 +45,8 @@ class Statistics:
     dataset
         Name of the test set.
     systems, groups, kinds
-        One string per system: its name, its authors (or its base model), and the kind of entry. A system is one set of
-        outputs; every run of a method is a system called METHOD-RUN.
+        One string per system: its name, its authors (or its base model; default: its name), and the kind of entry. A
+        system is one set of outputs; every run of a method is a system called METHOD-RUN.
     segments, documents, domains
         One string per segment: its id, its document and its domain ("" where unknown).
     columns
@@ -86,13 +86,13 @@ class Statistics:
     [[[2, 4], [2, 2]]]
     """
 
-    dataset: str
+    dataset: str = ""
     systems: tuple[str, ...]
-    groups: tuple[str, ...]
-    kinds: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     segments: NDArray[np.str_]
-    documents: NDArray[np.str_]
-    domains: NDArray[np.str_]
+    documents: NDArray[np.str_] = None  # type: ignore[assignment]
+    domains: NDArray[np.str_] = None  # type: ignore[assignment]
     columns: tuple[str, ...]
     counts: NDArray[Any]
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -142,8 +142,16 @@ class Statistics:
         return nw.from_dict(cells, backend=self.library).to_native()
 
     def __post_init__(self) -> None:
-        if not self.runs:
-            object.__setattr__(self, "runs", ("",) * len(self.systems))
+        unknown = ("",) * len(self.systems)
+        for name, of_systems in (("groups", self.systems), ("kinds", unknown), ("runs", unknown)):
+            object.__setattr__(self, name, getattr(self, name) or of_systems)
+        for noun in ("document", "domain"):
+            labels = getattr(self, f"{noun}s")
+            if labels is None:
+                object.__setattr__(self, f"{noun}s", np.full(len(self.segments), "", dtype="<U1"))
+            elif len(labels) != len(self.segments):
+                size = f"{len(labels):,} {noun}s for {len(self.segments):,} segments"
+                raise InputError(f"found {size}, expected one {noun} per segment")
         for system, run in zip(self.systems, self.runs, strict=True):
             if run and not system.endswith(f"-{run}"):
                 raise ValueError(f"found system {system} with run {run}, expected a name that ends in -{run}")
@@ -264,25 +272,14 @@ class Statistics:
                 f"found different numbers of segments, expected the same number for all systems: {description}"
             )
         n_segments = next(iter(sizes.values()))
-        labels = {}
-        for noun, of_segments in (("document", documents), ("domain", domains)):
-            texts = [""] * n_segments if of_segments is None else [str(label) for label in of_segments]
-            if len(texts) != n_segments:
-                raise InputError(
-                    f"found {len(texts):,} {noun}s for {n_segments:,} segments, expected one {noun} per segment"
-                )
-            labels[noun] = np.array(texts, dtype=str)
         return cls(
             dataset=dataset,
             systems=tuple(arrays),
-            groups=tuple(arrays),
-            kinds=("",) * len(arrays),
             segments=np.arange(1, n_segments + 1).astype(str) if ids is None else label_array(ids, "segment"),
-            documents=labels["document"],
-            domains=labels["domain"],
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),
             runs=tuple(runs),
+            **label_arrays(documents=documents, domains=domains),
         )
 
     @classmethod
@@ -418,6 +415,12 @@ class Statistics:
         if metric.averaged:
             counts = np.concatenate([counts, np.ones_like(counts[:, :, :1])], axis=2)
         return counts
+
+    def of_units(self, metric: Metric, unit: str) -> NDArray[Any]:
+        """The counts of `of`, summed by document if these are the unit."""
+        choose(unit, ("segment", "document"), "unit")
+        counts = self.of(metric)
+        return by_document(self.documents, counts) if unit == "document" else counts
 
     def copied_by(self, metric: Metric) -> int:
         """Bytes that `of` needs: none if the columns of the metric are adjacent."""
@@ -947,6 +950,11 @@ def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
     return f"{source}, {description}"
 
 
+def label_arrays(**labels: Iterable[Any] | None) -> dict[str, Any]:
+    """Labels of segments as arguments of `Statistics`, without those that are unknown (None)."""
+    return {name: np.array(list(map(str, texts)), dtype=str) for name, texts in labels.items() if texts is not None}
+
+
 def label_array(labels: Iterable[str], noun: str) -> NDArray[np.str_]:
     """Labels as a numpy array; refuse labels whose array would be too large."""
     labels = list(labels)
@@ -991,15 +999,9 @@ def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
 
 
 def _whole_numbers(ids: NDArray[np.str_]) -> NDArray[np.int64] | None:
-    """Ids that consist of up to 18 digits, as numbers; None if others are among them. Quick for millions of ids."""
-    width = ids.dtype.itemsize // 4
-    if not 0 < width <= 18 or not len(ids):
-        return None
-    characters = np.ascontiguousarray(ids).view(np.uint32).reshape(-1, width)
-    is_digit = (characters >= ord("0")) & (characters <= ord("9"))
-    if not (is_digit[:, 0].all() and (is_digit | (characters == 0)).all()):
-        return None
-    return ids.astype(np.int64)
+    """Ids that consist of up to 18 digits, as numbers; None if others are among them."""
+    is_short = ids.dtype.itemsize <= 4 * 18
+    return ids.astype(np.int64) if is_short and np.char.isdecimal(ids).all() else None
 
 
 def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pairsig.metrics import Metric, Ratio
 
 accuracy = Ratio((0,), (1,))
@@ -18,6 +20,21 @@ f1 = Ratio((0,), (1, 2), factor=200.0)
 
 mean = Ratio((0,), (1,), factor=1.0)
 """Sum of the values / number of segments, in the unit of the values."""
+
+
+def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0, assumed: bool = False) -> Metric:
+    """The mean of a column of numbers, with the name of the column; the mean is multiplied by the factor."""
+    return Metric(
+        name,
+        (name,),
+        mean if factor == 1 else replace(mean, factor=factor),
+        f"{'' if factor == 1 else f'{factor:g} · '}Σ {name} / number of segments",
+        higher_is_better=higher_is_better,
+        averaged=True,
+        scale=None,
+        assumed=assumed,
+    )
+
 
 _COUNTS = ("correct", "total")
 _BRACKETS = ("matched", "predicted", "gold")

@@ -34,7 +34,7 @@ MISSING = ("", "NA", "NaN", "nan", "null", "None")
 """Cells without a value in columns of scores. In other columns, all but the first are labels."""
 
 SCORE = "score"
-"""Name of the column in a file with one score per line."""
+"""Name of scores that come without a name."""
 
 UNNAMED = "Unnamed: 0"
 """The name that pandas gives to a first column without a name."""

@@ -166,6 +166,7 @@ class References:
         from pairsig.core.statistics import (
             Statistics,
             label_array,
+            label_arrays,
         )  # imports pandas, which reading the sheets does not need
 
         for name, gold in self.golds.items():
@@ -198,15 +199,13 @@ class References:
                     "per segment"
                 )
         return Statistics(
-            dataset="",
             systems=(system,),
             groups=(group or system,),
             kinds=(kind,),
             segments=label_array(self._first[1] or list(map(str, range(1, n_segments + 1))), self.paths[0]),
-            documents=np.array(self.documents or [""] * n_segments, dtype=str),
-            domains=np.array(self.domains or [""] * n_segments, dtype=str),
             columns=tuple(counts),
             counts=np.stack([np.asarray(column) for column in counts.values()], axis=1)[None],
+            **label_arrays(documents=self.documents or None, domains=self.domains or None),
         )
 
     @cached_property

@@ -22,12 +22,11 @@ from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
+from pairsig.metrics.counts import average
 from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
+from pairsig.readers.cells import SCORE
 from pairsig.readers.system_counts import Missing, SystemCounts
 from pairsig.readers.table import Roles
-
-SCORE = "score"
-"""Name of the metric where scores come without a name."""
 
 _ACCEPTED = (
     "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays, logs of "
@@ -166,8 +165,7 @@ def read(
         prediction=_labels(prediction),
         document=_labels(document) if of_table else None,
         domain=_labels(domain) if of_table else None,
-        lower_is_better=lower_is_better is True,
-        higher_is_better=lower_is_better is False,
+        lower_is_better=lower_is_better,
         true=_labels(true),
         missing_value=_labels(missing_value),
         any_value=any_value,
@@ -252,7 +250,7 @@ def _of_arrays(
     if not isinstance(name, str):
         raise InputError(f"found the scores {listed(name)} for arrays, expected one name")
     if metric is None:
-        chosen = system_counts.average(name, higher_is_better=not roles.lower_is_better)
+        chosen = average(name, higher_is_better=not roles.lower_is_better)
     else:
         chosen = registry.metric(metric)  # type: ignore[arg-type]
         if roles.lower_is_better:
@@ -458,8 +456,9 @@ def _of_counts(files: _Files, reader: str, roles: Roles) -> list[Statistics]:
     """Systems in files of counts or in logs."""
     if roles != Roles():
         declared = next(name for name in vars(roles) if getattr(roles, name) != getattr(Roles(), name))
+        option = "higher-is-better" if getattr(roles, declared) is False else declared.replace("_", "-")
         raise InputError(
-            f"found --{declared.replace('_', '-')}, which declares columns of a table, but {files.paths[0]} is read as "
+            f"found --{option}, which declares columns of a table, but {files.paths[0]} is read as "
             f"{reader}; use --reader table if it is a table"
         )
     (typed,) = sort_options(files.options, f"reader {reader}", recognition.reader_of_counts(reader).read)
@@ -468,8 +467,8 @@ def _of_counts(files: _Files, reader: str, roles: Roles) -> list[Statistics]:
 
 def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
     """One score per line, without importing pandas; nothing if the file has something else, or more was declared."""
-    direction: dict[str, Any] = {"lower_is_better": roles.lower_is_better, "higher_is_better": roles.higher_is_better}
-    if roles != Roles(**direction) or system_counts.width(Beginning(path).rows) != 1:
+    lower = roles.lower_is_better
+    if roles != Roles(lower_is_better=lower) or system_counts.width(Beginning(path).rows) != 1:
         return ()
     try:
         rows = [values for _, values in system_counts.read_numbers(path, "one number per line")]
@@ -477,9 +476,7 @@ def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
         return ()
     if {len(values) for values in rows} != {1}:
         return ()
-    metric = system_counts.average(
-        SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values())
-    )
+    metric = average(SCORE, higher_is_better=not lower, assumed=lower is None)
     counts = system_counts.of_lines(path, rows, [metric])
     return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from pairsig.io.errors import Question
 
-Answer: TypeAlias = dict[str, str | bool | None]
+if TYPE_CHECKING:
+    from pairsig.readers.answers import Answer
 
 _MOST = 0.9
 """Share of lines that look alike."""

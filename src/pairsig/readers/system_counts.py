@@ -21,7 +21,6 @@ from pairsig.core.statistics import Statistics, label_array
 from pairsig.io.errors import InputError, Question, joined, listed, named, quoted
 from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
-from pairsig.metrics.counts import mean
 from pairsig.readers.outputs import text
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
@@ -247,10 +246,7 @@ def align(
         rows = segments_kept.segments
         provenance = (("missing", segments_kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
-            dataset="",
             systems=tuple(names),
-            groups=tuple(names),
-            kinds=("",) * len(names),
             segments=label_array(first.segments, f"{first.source}: segment")[rows],
             documents=label_array(labels["documents"], f"{first.source}: document")[rows],
             domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
@@ -674,20 +670,6 @@ def _segments_left_out(
 
 
 # What the readers share.
-
-
-def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0, assumed: bool = False) -> Metric:
-    """The mean of a column of numbers, with the name of the column; the mean is multiplied by the factor."""
-    return Metric(
-        name,
-        (name,),
-        mean if factor == 1 else replace(mean, factor=factor),
-        f"{'' if factor == 1 else f'{factor:g} · '}Σ {name} / number of segments",
-        higher_is_better=higher_is_better,
-        averaged=True,
-        scale=None,
-        assumed=assumed,
-    )
 
 
 def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int | float]]]:

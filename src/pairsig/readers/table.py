@@ -24,6 +24,7 @@ from pairsig.io.errors import InputError, Question, columns_in, joined, listed, 
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.metrics.classification import label_counts, of_classes
+from pairsig.metrics.counts import average
 from pairsig.readers import answers
 from pairsig.readers.answers import FEW, Answer
 from pairsig.readers.cells import (
@@ -41,7 +42,7 @@ from pairsig.readers.cells import (
     renamed,
     unknown,
 )
-from pairsig.readers.system_counts import SystemCounts, average
+from pairsig.readers.system_counts import SystemCounts
 
 Names: TypeAlias = str | Sequence[str] | None
 """Names of columns: one, several, or a text in which commas separate them."""
@@ -63,8 +64,8 @@ LOWER_IS_BETTER = ("wer", "cer", "ter", "mer", "aer", "loss", "perplexity", "mae
 class Roles:
     """What the user declared about a table: the parameters of `pairsig.read` of the same names.
 
-    A name may be a text with several in it, separated by commas. `higher_is_better` says that higher scores are better,
-    so that no note says that this was assumed, and `sep` may be "tab".
+    A name may be a text with several in it, separated by commas. With `lower_is_better` False, no note says that higher
+    scores are assumed to be better. `sep` may be "tab".
     """
 
     item: Names = None
@@ -77,8 +78,7 @@ class Roles:
     document: str | None = None
     domain: str | None = None
     metric: str | Metric | Sequence[str | Metric] | None = None
-    lower_is_better: bool = False
-    higher_is_better: bool = False
+    lower_is_better: bool | None = None
     true: Names = None
     missing_value: Names = None
     any_value: bool = False
@@ -506,12 +506,10 @@ class Reading:
                     partial(list[Answer], [answer]),
                 )
         accuracy = registry.METRICS["accuracy"]
-        if names not in (["accuracy"], [accuracy]) or {*accuracy.columns} <= {*self.columns}:
+        if self.roles.gold or names not in (["accuracy"], [accuracy]) or {*accuracy.columns} <= {*self.columns}:
             return None
         self.roles = replace(self.roles, metric=None)
         metrics, scores = self._scores()
-        if self.roles.gold:
-            return metrics, scores
         if len(metrics) > 1:
             raise InputError(f"found --metric accuracy and the scores {listed(m.name for m in metrics)}, expected one")
         used = list(chain.from_iterable(scores.values()))
@@ -554,13 +552,10 @@ class Reading:
             )
         if predictions and (roles.gold is None or systems):
             raise InputError("found --prediction, expected it with --gold and without --systems")
-        if roles.metric is not None:
-            return self._counts_of_labels() if roles.gold else self._counts_of_metrics()
         if roles.gold is not None:
-            right = {name: self._right(name) for name in systems or predictions}
-            return (_ACCURACY,), {
-                name if systems else "": {_ACCURACY.name: is_right} for name, is_right in right.items()
-            }
+            return self._counts_of_labels()
+        if roles.metric is not None:
+            return self._counts_of_metrics()
         if systems:
             return (self._metric(SCORE),), {name: {SCORE: values} for name, values in self._numbers(systems).items()}
         if roles.score is None:
@@ -590,26 +585,24 @@ class Reading:
 
     def _directed(self, metrics: Sequence[Metric]) -> tuple[Metric, ...]:
         """The metrics with the direction that was declared for those whose names do not say it."""
-        lower, higher = self.roles.lower_is_better, self.roles.higher_is_better
-        if lower and higher:
-            raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
+        lower = self.roles.lower_is_better
+        if lower is None:
+            return tuple(metrics)
         wrong = [metric.name for metric in metrics if metric.higher_is_better == lower]
-        if (lower or higher) and wrong and not any(metric.assumed for metric in metrics):
+        if wrong and not any(metric.assumed for metric in metrics):
             declared, opposite = ("lower", "higher") if lower else ("higher", "lower")
             raise InputError(f"found --{declared}-is-better, but {opposite} {listed(wrong)} is better; leave it out")
-        if not (lower or higher):
-            return tuple(metrics)
-        return tuple(replace(m, higher_is_better=higher, assumed=False) if m.assumed else m for m in metrics)
+        return tuple(replace(m, higher_is_better=not lower, assumed=False) if m.assumed else m for m in metrics)
 
     def _counts_of_labels(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
-        """The metrics that were named, and their counts in right answers and predictions."""
+        """The metrics that were named, or else accuracy, and their counts in right answers and predictions."""
         (gold,), systems = self.declared["gold"], self.declared["systems"]
         names = systems or self.declared["prediction"]
         right = {name: self._right(name) for name in names}
         of_labels = [self.columns[name] for name in (gold, *names)]
         whole = all(column.kind == "numbers" for column in of_labels)
         codes, labels = _common(of_labels, _plain if whole else str.strip)
-        true, chosen = _split(self.roles.true), list(map(registry.metric, self._named_metrics()))
+        true, chosen = _split(self.roles.true), list(map(registry.metric, self._named_metrics() or [_ACCURACY]))
         self._check_classes(chosen, true, labels)
         classes = [labels.index(name) for name in true] or list(range(len(labels)))
         metrics: list[Metric] = []

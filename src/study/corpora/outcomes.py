@@ -94,7 +94,6 @@ def read(
         dataset=dataset,
         systems=tuple(systems),
         groups=tuple(outcomes.groups.get(system) or system for system in systems),
-        kinds=("",) * len(systems),
         segments=np.array(outcomes.scores.index, dtype=str),
         documents=np.array(outcomes.documents, dtype=str),
         domains=np.array(outcomes.domains, dtype=str),

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath
-from pairsig.metrics import Metric, counts
+from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import accuracy
 from pairsig.readers import Reader
 from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import NUMBER, SystemCounts
 
-_METRICS = {metric.name: metric for metric in counts.METRICS}
 COMPLETE_MATCH = Metric(
     "complete_match",
     ("complete", "sentences"),
@@ -114,7 +113,7 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
         segments=tuple(str(row.identifier) for row in rows),
         documents=("",) * len(rows),
         counts=_columns(rows, scored),
-        metrics=(_METRICS["f1"], _METRICS["precision"], _METRICS["recall"], COMPLETE_MATCH, TAGGING_ACCURACY),
+        metrics=(*map(registry.metric, ("f1", "precision", "recall")), COMPLETE_MATCH, TAGGING_ACCURACY),
         notes=tuple(notes),
         source=str(path),
         lines=tuple(row.line for row in rows),

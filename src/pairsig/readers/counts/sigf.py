@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
-from pairsig.metrics import counts
+from pairsig.metrics import registry
 from pairsig.readers import Reader
 from pairsig.readers.system_counts import SystemCounts, of_lines, read_numbers
 
-_METRICS = {metric.name: metric for metric in counts.METRICS}
 _EXPECTED = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
 
 
@@ -41,7 +40,7 @@ def read(path: AnyPath) -> SystemCounts:
                 )
         rows.append(values)
     names = ("f1", "precision", "recall") if len(rows[0]) == 3 else ("mean",)
-    return of_lines(path, rows, [_METRICS[name] for name in names])
+    return of_lines(path, rows, list(map(registry.metric, names)))
 
 
 READER = Reader(

@@ -21,7 +21,8 @@ import numpy as np
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
 from pairsig.io.files import AnyPath, lines_of
-from pairsig.readers.system_counts import SystemCounts, TaskGroup, average, fits, to_array
+from pairsig.metrics.counts import average
+from pairsig.readers.system_counts import SystemCounts, TaskGroup, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
@@ -282,11 +283,7 @@ def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -
     """The value at a path of names in a JSON document, with a check of its type; an empty value if it is missing."""
     value: Any = record
     for name in path:
-        if value is None:
-            return kind()
-        if not isinstance(value, dict):
-            raise _of_another_type(value, [], where, dict)
-        value = value.get(name)
+        value = None if value is None else field_of(value, [], where, dict).get(name)
     if value is None:
         return kind()
     if not isinstance(value, kind):
