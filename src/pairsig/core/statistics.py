@@ -469,11 +469,13 @@ class Statistics:
     def inconsistencies(self) -> list[str]:
         """Warnings about counts that belong to the test set, but differ between systems."""
         sentences = []
-        for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
+        of_the_test_set = [column for column in OF_THE_TEST_SET if column in self.columns]
+        # A system without an output for a segment has only zeros there.
+        present = (self.counts != 0).any(axis=2) if of_the_test_set else np.empty(0)
+        for column in of_the_test_set:
             counts = self.counts[:, :, self.columns.index(column)]
             for system, of_system in enumerate(counts):
-                # A system without an output for a segment has 0 there.
-                wrong = np.flatnonzero((of_system != counts[0]) & (of_system != 0) & (counts[0] != 0))
+                wrong = np.flatnonzero((of_system != counts[0]) & present[system] & present[0])
                 if len(wrong):
                     sentences.append(
                         f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {of_system[wrong[0]]} for "
