@@ -378,7 +378,7 @@ class Statistics:
 
         def parts(segment: str) -> list[tuple[int, int, str]]:
             words = re.split(r"([0-9]{1,18})", segment)
-            return [(0, int(word), word) if word[:1].isdigit() else (1, 0, word) for word in words if word]
+            return [(0, int(word), word) if "0" <= word[0] <= "9" else (1, 0, word) for word in words if word]
 
         ids = [parts(segment) for segment in self.segments.tolist()]
         order = sorted(range(len(ids)), key=ids.__getitem__)
