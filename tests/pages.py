@@ -20,7 +20,7 @@ from pairsig.io.columns import COMPARISONS
 from running import ROOT
 from study import analysis
 from study import cli as study_cli
-from study.reproduction.calibrate import calibrate, calibrated
+from study.reproduction.calibrate import calibrate
 from study.tables import columns
 
 VOID = {"link", "meta", "input", "img", "br"}
@@ -140,8 +140,8 @@ def study(folder: Path) -> Path:
     sheet = pd.DataFrame(
         [("translation", "near", DATASET, "*-first-100", "=", "*-first-100")], columns=columns.CALIBRATIONS.names
     )
-    tables.write(calibrate(compared, sheet), results / "tables/calibration.tsv")
-    tables.write(calibrated(compared, sheet), results / "calibrated.parquet")
+    for table, name in zip(calibrate(compared, sheet), ("tables/calibration.tsv", "calibrated.parquet"), strict=True):
+        tables.write(table, results / name)
     lines = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8").splitlines()
     kept_lines = [line for line in lines if line.split("\t")[0] in ("dataset", DATASET)]
     described = {"dataset": MADE, "task": "<i>task", "metric": "bleu", "note": "a <b>note"}

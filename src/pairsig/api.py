@@ -153,8 +153,7 @@ class Comparison(TableResult):
             low, high = _signed(rows[rows["method_a"] == names[0]])[["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
             return ConfidenceInterval(low, high)
         chosen = self.statistics.select(systems=names)
-        documents = chosen.documents if self.unit == "document" else None
-        pair = Pair(self.metric, chosen.of(self.metric), documents)
+        pair = Pair(self.metric, chosen.of(self.metric), chosen.documents_if(self.unit))
         whole, test = intervals.signed(pair, confidence_level), definitions.from_signature(self.signature)
         return _interval(whole, lambda: pair, self.difference, self.pvalue, test, self._resampling)
 
@@ -401,8 +400,7 @@ class _Outputs:
         return np.asarray(names.map({name: place for place, name in enumerate(self.statistics.systems)}))
 
     def pair(self, a: int, b: int) -> Pair:
-        documents = self.statistics.documents if self.unit == "document" else None
-        return Pair(self.metric, self.counts[[a, b]], documents)
+        return Pair(self.metric, self.counts[[a, b]], self.statistics.documents_if(self.unit))
 
 
 def _pairs(

@@ -251,8 +251,6 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
                 p.add_argument(option, type=Path, required=not source.optional, help=f"table {source.name}", **several)
             case Setting():
                 p.add_argument(option, type=source.type, help=source.about, nargs="+" if source.several else None)
-            case _:
-                p.add_argument(option, nargs="*", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
     for output in record.tables[1:]:
         p.add_argument(f"--{output.name.replace('_', '-')}", type=console.table, help=f"table to write: {output.rows}")
     p.add_argument("--output", type=console.table, required=True, help=f"table to write: {record.tables[0].rows}")
@@ -333,7 +331,7 @@ def _train(arguments: argparse.Namespace) -> None:
 
     words = {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
     make = partial(training.train, arguments.command, arguments.training_set, arguments.model, **words)
-    _attempt(arguments, "train", arguments.model, make, training.give_up)
+    _attempt(arguments, "train", make, arguments.model, partial(training.give_up, arguments.model))
 
 
 def _predict(arguments: argparse.Namespace) -> None:
@@ -342,24 +340,24 @@ def _predict(arguments: argparse.Namespace) -> None:
 
     words = {name: getattr(arguments, name) for name in ("members", "given", "jars", "threads")}
     make = partial(training.predict, arguments.command, arguments.model, arguments.segments, arguments.output, **words)
-    _attempt(arguments, "predict", arguments.output, make, lambda output, omission: omission.write(output))
+    _attempt(arguments, "predict", make, arguments.output, lambda omission: omission.write(arguments.output))
 
 
 def _attempt(
     arguments: argparse.Namespace,
     stage: str,
-    made: Path,
     make: Callable[[], None],
-    leave_out: Callable[[Path, Omission], None],
+    made: Path,
+    leave_out: Callable[[Omission], None],
 ) -> None:
     """Run a command of a base model, as one of several attempts if `--attempt` says so."""
-    from study.training.attempts import Attempt
+    from study.training.attempts import attempt
 
     if arguments.attempt is None:
         make()
     else:
         number, last = arguments.attempt
-        Attempt(number, last, arguments.requested).run(stage, made, make, partial(leave_out, made))
+        attempt(make, made, leave_out, stage=stage, number=number, last=last, requested=arguments.requested)
 
 
 def _resize(arguments: argparse.Namespace) -> None:
@@ -522,13 +520,9 @@ def _figure(arguments: argparse.Namespace) -> None:
         if not files and name != "overlay":
             folders = " and ".join(map(str, arguments.results))
             raise InputError(f"found no {pattern} in {folders}, expected the table of a run; type make quick")
-        paths += [(name, path) for path in (files[:1] if figure.per_dataset or figure.once else files)]
-    drawn = _drawing(figure)(*(analysis.read(path, name) for name, path in paths))
-
-    from pairsig.io.pictures import save
-
-    save(drawn, arguments.output)
-    print(f"{arguments.output}: {figure.name} from {', '.join(str(path) for _, path in paths)}")
+        paths += files[:1] if figure.per_dataset or figure.once else files
+    _plot(argparse.Namespace(figure=figure.name, tables=paths, more=[], output=[[arguments.output]]))
+    print(f"{arguments.output}: {figure.name} from {', '.join(map(str, paths))}")
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:

@@ -116,7 +116,7 @@ def test_what_is_refused_is_refused_by_all(function, data, options, message):
         FUNCTIONS[function](data, **options)
 
 
-@pytest.mark.parametrize("function", ["compare", "compare_methods", "transfer"])
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_an_unknown_unit_is_refused(function):
     with pytest.raises(InputError, match="unknown unit 'word', expected one of segment, document"):
         FUNCTIONS[function](scores(), unit="word")

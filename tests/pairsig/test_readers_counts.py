@@ -156,11 +156,12 @@ class TestSigf:
         read = sigf.read(write(tmp_path_factory.mktemp("sigf"), "a", content))
         assert list(zip(*(read.counts[c].tolist() for c in ("matched", "predicted", "gold")), strict=True)) == rows
 
-    def test_other_gold_is_noted(self, tmp_path):
-        a = sigf.read(write(tmp_path, "a", "1 1 1\n1 1 2\n"))
+    @pytest.mark.parametrize("gold", [2, 0])
+    def test_other_gold_is_noted(self, gold, tmp_path):
+        a = sigf.read(write(tmp_path, "a", f"1 1 1\n0 1 {gold}\n"))
         b = sigf.read(write(tmp_path, "b", "1 1 1\n1 1 3\n"))
         (note,) = pair(a, b).notes
-        assert note.startswith("gold is 2 for A and 3 for B on segment 2, expected the same: check that all systems ")
+        assert note.startswith(f"gold is {gold} for A and 3 for B on segment 2, expected the same: check that all ")
 
 
 # art

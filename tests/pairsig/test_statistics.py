@@ -424,6 +424,7 @@ class TestRuns:
         (["q10", "q9"], ["q9", "q10"]),
         (["2", "1a", "10"], ["1a", "2", "10"]),
         (["2", "", "1"], ["", "1", "2"]),
+        (["²", "x2", "③4"], ["x2", "²", "③4"]),  # digits, but no numbers
     ],
 )
 def test_segments_in_the_order_of_their_ids(ids, order):

@@ -121,7 +121,7 @@ def test_a_sentence_on_runs_keeps_its_caveats(files, answer, capsys):
     assert [sentence for sentence in row["doubt"].split("; ") if sentence not in err] == []
 
 
-@pytest.mark.parametrize("words", ["compare a b --all-tests --n-resamples 100", "compare --help", "metrics"])
+@pytest.mark.parametrize("words", ["compare a b --all-tests --n-resamples 100", "compare --help"])
 def test_a_closed_pipe_ends_quietly(files, words):
     """As in `pairsig … | head -1`: no traceback, whether the output is long or still in a buffer."""
     command = f"{sys.executable} -m pairsig {words} | true"

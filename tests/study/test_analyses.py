@@ -20,7 +20,7 @@ from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS, STATISTICS
 from running import ROOT, environment, snakemake
 from study import analysis, cli
-from study.analysis.record import Comparisons, Data, Overlays, Rows, Setting
+from study.analysis.record import Comparisons, Data, Rows, Setting
 from study.sheets import code, jobs
 from study.tables import columns
 from test_columns import check_cells, run
@@ -29,11 +29,10 @@ ANALYSES = [name for name, record in analysis.every().items() if record.function
 SIZES = {"one": 300, "two": 400, "three": 500}
 SETTINGS = {
     "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_sizes": 2, "n_repeats": 1, "n_segments": 50,
-    "splits": 2, "min_pairs": 1, "percentile": 90, "threads": 1, "population": "one",
-    "seed": 1,
+    "splits": 2, "min_pairs": 1, "percentile": 90, "threads": 1, "seed": 1,
 }  # fmt: skip
 SHEETS = {
-    "datasets": [[name, "tagging", ""] for name in SIZES],
+    "datasets": [[name, "tagging", "", "two" if name == "one" else ""] for name in SIZES],
     "calibrations": [["c", "near", "one", "half-1", "one", "half-2"], ["d", "iid", "one two", "draw-*", "=", "whole"]],
     "published": [
         ["t", "998", "threshold", "1.1", "points", "300", "", "", "58", "47", "threshold:one:all", ""],
@@ -82,8 +81,6 @@ def command(name, work, given, folder):
                 added = [f"{work / one}.parquet:accuracy" for one in SIZES]
             case Rows():
                 added = [(given if isinstance(source.table, str) else work) / f"{source.name}.tsv"]
-            case Overlays():
-                added = ["one=two"]
             case Setting():
                 added = [SETTINGS[key]]
         if place == 0 and isinstance(source, Comparisons | Data):
@@ -298,3 +295,12 @@ def test_the_first_page_of_the_report_has_the_verdict_of_the_run(tmp_path):
     findings.unlink()
     jobs.first_page(about, findings, page)
     assert page.read_text(encoding="utf-8") == "How it was made.\n"
+
+
+def test_a_sheet_may_leave_out_columns(tmp_path):
+    (tmp_path / "own.tsv").write_text("dataset\ttask\tmetric\nmine\tmt\tbleu\n", encoding="utf-8")
+    sheet = analysis.read_sheet([ROOT / "config/datasets.tsv", tmp_path / "own.tsv"], columns.DATASETS)
+    assert sheet.iloc[-1][["dataset", "task", "pool", "overlay", "note"]].tolist() == ["mine", "mt", "", "", ""]
+    assert analysis.row_place(sheet, len(sheet) - 1, "") == f"{tmp_path / 'own.tsv'}, line 2"
+    alone = analysis.read_sheet([tmp_path / "own.tsv"], columns.DATASETS)
+    assert alone["pool"].tolist() == [""]

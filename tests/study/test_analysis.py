@@ -290,6 +290,11 @@ def sheet(*rows) -> pd.DataFrame:
 NEAR = ("t", "near", "x", "whole", "y", "whole")
 
 
+def rates(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
+    """The first table of `calibrate`."""
+    return calibrate(comparisons, sheet)[0]
+
+
 class TestCalibration:
     # On `x`: five pairs. On `y` the first and the fourth hold, the second does not, the third is a tie, the fifth
     # is missing; the pairs come in another order there.
@@ -304,7 +309,7 @@ class TestCalibration:
     both = pd.concat([on, against])
 
     def test_by_hand(self):
-        found = calibrate(self.both, sheet(NEAR))
+        found = rates(self.both, sheet(NEAR))
         window = only(found, p_low=0.04, p_high=0.06)
         assert (window["n_pairs"], window["n_replicated"], window["share"]) == (2, 1, 0.5)
         assert (window["n_systems"], window["n_test_sets"]) == (4, 1)
@@ -332,16 +337,16 @@ class TestCalibration:
                 pairs(np.ones(n), [0.2] * n, dataset=f"to-{name}").assign(gain=gains),
             ]
         rows = [("t", "near", f"on-{name}", "whole", f"to-{name}", "whole") for name in "abc"]
-        row = only(calibrate(pd.concat(tables), sheet(*rows)), p_low=0.04, p_high=0.06)
+        row = only(rates(pd.concat(tables), sheet(*rows)), p_low=0.04, p_high=0.06)
         share = 45 / 100
         spread = (20 * (1 - share) ** 2 + 30 * (0.5 - share) ** 2 + 50 * (0.2 - share) ** 2) / 100
         assert row["between"] == pytest.approx(np.sqrt(spread - share * (1 - share) * 3 / 100))
-        assert np.isnan(only(calibrate(self.both, sheet(NEAR)), p_low=0.04, p_high=0.06)["between"])
+        assert np.isnan(only(rates(self.both, sheet(NEAR)), p_low=0.04, p_high=0.06)["between"])
 
     def test_ranges_are_closed_below_and_the_last_one_above(self):
         p = [0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.16, 0.32, 1.0]
         on = pairs(np.ones(12), p, dataset="x")
-        found = calibrate(pd.concat([on, on.assign(dataset="y")]), sheet(NEAR)).set_index("p_low")
+        found = rates(pd.concat([on, on.assign(dataset="y")]), sheet(NEAR)).set_index("p_low")
         assert found["n_pairs"].tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 2]
         assert (found["n_replicated"] == found["n_pairs"]).all()
 
@@ -353,7 +358,7 @@ class TestCalibration:
         p = norm.sf(gains_on / errors_on).clip(max=0.5)
         on = pairs(gains_on, p, dataset="x", standard_error=errors_on)
         against = pairs(gains_against, p, dataset="y", standard_error=errors_against)
-        row = only(calibrate(pd.concat([on, against]), sheet(NEAR)), p_low=0.02)
+        row = only(rates(pd.concat([on, against]), sheet(NEAR)), p_low=0.02)
         weights = errors_against**2 / (errors_on**2 + errors_against**2)
         mean = weights * gains_on + (1 - weights) * gains_against
         first = mean + errors_on * np.sqrt(1 - weights) * rng.standard_normal((100_000, 20))
@@ -371,7 +376,7 @@ class TestCalibration:
         draws = pairs(
             [3.0], [0.05], dataset="x", n_segments=100, standard_error=1.0, test_set="draw-1", derived="draw", number=1
         )
-        found = calibrate(pd.concat([whole, draws]), sheet(("t", "iid", "x", "draw-*", "x", "whole")))
+        found = rates(pd.concat([whole, draws]), sheet(("t", "iid", "x", "draw-*", "x", "whole")))
         for low, high in ((0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)):
             z = norm.isf([min(high, 0.5), low])
             right, wrong = np.diff(norm.cdf(z - 1.5))[0], np.diff(norm.cdf(z + 1.5))[0]
@@ -391,7 +396,7 @@ class TestCalibration:
             self.on.assign(test_set=f"{side}-{derived}", derived=derived, number=number)
             for side, (derived, number) in (("on", on), ("against", against))
         ]
-        found = calibrate(pd.concat(table), sheet(("t", "near", "x", "on-*", "x", "against-*")))
+        found = rates(pd.concat(table), sheet(("t", "near", "x", "on-*", "x", "against-*")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 4
         assert found["expected"].notna().all() == known
         assert found["difference_low"].notna().any() == known
@@ -399,24 +404,22 @@ class TestCalibration:
     def test_equal_outputs_do_not_count(self):
         same = pairs([0.0], [1.0], systems=[("e", "f")], standard_error=0.0)
         more = pd.concat([self.both, same.assign(dataset="x"), same.assign(dataset="y")])
-        with_them, without = (calibrate(table, sheet(NEAR)) for table in (more, self.both))
+        with_them, without = (rates(table, sheet(NEAR)) for table in (more, self.both))
         assert with_them["expected"].to_numpy() == pytest.approx(without["expected"].to_numpy())
 
     def test_ties_on_the_first_test_set_are_left_out(self):
         on = self.on.assign(gain=[0.0, 2, 3, 4, 5])
-        found = calibrate(pd.concat([on, self.against]), sheet(NEAR))
+        found = rates(pd.concat([on, self.against]), sheet(NEAR))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 1
 
     def test_rows_of_one_name_are_added_up_and_a_star_stands_for_anything(self):
         draws = [self.on.assign(dataset="y", test_set=f"draw-{k}") for k in (1, 2, 3)]
         table = pd.concat([*draws, self.both])
-        starred = calibrate(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
-        listed = calibrate(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
+        starred = rates(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
+        listed = rates(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
         pd.testing.assert_frame_equal(starred, listed)
         assert only(starred, p_low=0.04, p_high=0.06)["n_pairs"] == 6
-        two = calibrate(
-            table, sheet(("t", "iid", "y", "draw-1", "y", "whole"), ("t", "far", "x", "whole", "y", "whole"))
-        )
+        two = rates(table, sheet(("t", "iid", "y", "draw-1", "y", "whole"), ("t", "far", "x", "whole", "y", "whole")))
         assert two["distance"].unique().tolist() == ["iid", "far"]
 
     def test_every_ordered_pair_in_a_line_but_those_of_lines_before_it(self):
@@ -427,42 +430,42 @@ class TestCalibration:
             ("t", "middle", "de_* fr_*", "whole", "de_* fr_*", "whole"),
             ("t", "far", "*", "whole", "*", "whole"),
         ]
-        found = calibrate(table, sheet(*lines))
+        found = rates(table, sheet(*lines))
         assert found.groupby("distance")["n_test_sets"].unique().map(list).to_dict() == {
             "near": [2], "middle": [4], "far": [6],
         }  # fmt: skip
         # The same for another calibration, which begins anew.
-        again = calibrate(table, sheet(lines[0], ("u", *lines[2][1:])))
+        again = rates(table, sheet(lines[0], ("u", *lines[2][1:])))
         assert only(again, calibration="u", p_low=0.0)["n_test_sets"] == 12
 
     def test_the_same_dataset_or_test_set_on_both_sides(self):
         table = pd.concat(
             [self.on.assign(dataset=name, test_set=part, derived="domain") for name, part in product("xy", "pqr")]
         )
-        found = calibrate(table, sheet(("t", "near", "*", "*", "=", "*"), ("u", "near", "*", "*", "*", "=")))
+        found = rates(table, sheet(("t", "near", "*", "*", "=", "*"), ("u", "near", "*", "*", "*", "=")))
         assert only(found, calibration="t", p_low=0.0)["n_test_sets"] == 12
         assert only(found, calibration="u", p_low=0.0)["n_test_sets"] == 6
         # Patterns that match too little, as where only some datasets are run, are passed over.
-        assert calibrate(table, sheet(("t", "near", "x", "p", "=", "="))).empty
+        assert rates(table, sheet(("t", "near", "x", "p", "=", "="))).empty
         line = ("t", "near", "x", "*", "x", "*")
-        twice = calibrate(table, sheet(line, ("t", "far", *line[2:])))
-        pd.testing.assert_frame_equal(twice, calibrate(table, sheet(line)))
+        twice = rates(table, sheet(line, ("t", "far", *line[2:])))
+        pd.testing.assert_frame_equal(twice, rates(table, sheet(line)))
 
     def test_a_test_set_is_not_compared_with_itself(self):
         table = pd.concat([self.on, self.on.assign(test_set="half-1")])
-        found = calibrate(table, sheet(("t", "iid", "x", "*", "x", "whole")))
+        found = rates(table, sheet(("t", "iid", "x", "*", "x", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 4  # half-1 only
         with pytest.raises(InputError, match=message("line 2", "dataset x, test set whole", "itself")):
-            calibrate(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
+            rates(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
 
     def test_of_several_tests_the_bootstrap_counts(self):
         other = self.both.assign(test="randomization", pvalue=0.05, pvalue_one_sided=np.nan)
-        several, one = (calibrate(table, sheet(NEAR)) for table in (pd.concat([other, self.both]), self.both))
+        several, one = (rates(table, sheet(NEAR)) for table in (pd.concat([other, self.both]), self.both))
         pd.testing.assert_frame_equal(several, one)
-        assert only(calibrate(other, sheet(NEAR)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
+        assert only(rates(other, sheet(NEAR)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
 
     def test_another_metric_is_another_contest(self):
-        found = calibrate(pd.concat([self.both, self.against.assign(metric="bleu")]), sheet(NEAR))
+        found = rates(pd.concat([self.both, self.against.assign(metric="bleu")]), sheet(NEAR))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 2
 
     @pytest.mark.parametrize(
@@ -474,10 +477,10 @@ class TestCalibration:
     )
     def test_unknown_test_sets(self, row, fragments):
         with pytest.raises(InputError, match=message("my.tsv, line 3", fragments)):
-            calibrate(self.both, named(sheet(NEAR, row), "my.tsv"))
+            rates(self.both, named(sheet(NEAR, row), "my.tsv"))
 
     def test_an_empty_sheet_gives_an_empty_table(self):
-        found = calibrate(self.on, sheet())
+        found = rates(self.on, sheet())
         assert len(found) == 0
         assert {"calibration", "n_replicated", "share_high"} <= set(found.columns)
 
@@ -487,7 +490,7 @@ class TestCalibration:
         settings = {"metric": "f1", "alternative": "observed"}
         whole = all_pairs.compare(data, "bootstrap", **settings, n_resamples=10)
         draws = resize(data, "bootstrap", draws=8, draw_size=300, **settings, n_resamples=1000)
-        found = calibrate(pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole")))
+        found = rates(pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole")))
         window = only(found, p_low=0.04, p_high=0.06)
         assert window["n_pairs"] >= 25
         assert window["share"] > 0.85
@@ -785,16 +788,19 @@ def study(dataset: str, error: float, *, n_systems: int = 30, spread: float = 1.
     return pairs(gains, norm.sf(gains / error), systems=names, dataset=dataset, same_group=same, standard_error=error)
 
 
+OVERLAY = pd.DataFrame({"dataset": ["ours"], "overlay": ["theirs"]})
+
+
 def compared(*tables: pd.DataFrame) -> pd.Series:
     """All pairs of `ours` compared with those of `theirs`."""
-    return only(validate(pd.concat(tables), {"ours": "theirs"}), subset="all")
+    return only(validate(pd.concat(tables), OVERLAY), subset="all")
 
 
 class TestValidation:
     def test_the_gain_at_p_05_is_known(self):
         # With a standard error of 0.5 the gain at p = 0.05 is 0.5 times 1.645, whatever the pairs.
         table = pd.concat([study("ours", 0.5), study("theirs", 0.5, seed=2)])
-        found = validate(table, {"ours": "theirs"})
+        found = validate(table, OVERLAY)
         assert list(found["subset"]) == ["all", "same group", "different group"]
         row = only(found, subset="all")
         for side in ("synthetic", "natural"):
@@ -852,12 +858,12 @@ class TestValidation:
 
     def test_few_pairs_and_other_sizes(self):
         few = study("ours", 0.5, n_systems=4)
-        found = validate(pd.concat([few, study("theirs", 0.5)]), {"ours": "theirs"})
+        found = validate(pd.concat([few, study("theirs", 0.5)]), OVERLAY)
         assert set(found["verdict"]) == {"too few"}
         assert found["ratio"].isna().all()
         other = study("theirs", 0.5).assign(n_segments=999)
-        assert validate(pd.concat([study("ours", 0.5), other]), {"ours": "theirs"}).empty
-        assert validate(study("ours", 0.5), {}).empty
+        assert validate(pd.concat([study("ours", 0.5), other]), OVERLAY).empty
+        assert validate(study("ours", 0.5), OVERLAY.iloc[:0]).empty
 
 
 class TestTable1:

@@ -89,7 +89,7 @@ def compare_with_one(
         from pairsig.planning import heterogeneity
 
         heterogeneity.known_family(family)
-    documents = statistics.documents if unit == "document" else None
+    documents = statistics.documents_if(unit)
     if stop_at is not None:
         from pairsig.stats import sequential
 

@@ -349,7 +349,7 @@ class _Score:
     def of(
         cls, statistics: Statistics, metric: Metric, margin: str, unit: Unit, alpha: float, alpha_worse: float
     ) -> _Score:
-        pair = Pair(metric, statistics.of(metric), statistics.documents if unit == "document" else None)
+        pair = Pair(metric, statistics.of(metric), statistics.documents_if(unit))
         best = sample_size.best_score(pair)
         points = sample_size.in_unit(margin, "margin", best)
         margins.check_margin(points, metric, best)

@@ -212,8 +212,8 @@ def _pilot(data: inputs.Data, metric: str | Metric | None, systems: Sequence[str
     """The metric, and the variance of the difference of two systems of a pilot."""
     statistics, chosen = inputs.prepared(data, metric)
     statistics = _of_two(statistics, systems)
-    documents = statistics.documents if unit == "document" else None
-    return chosen.name, sample_size.from_pilot(Pair(chosen, statistics.of(chosen), documents))
+    pair = Pair(chosen, statistics.of(chosen), statistics.documents_if(unit))
+    return chosen.name, sample_size.from_pilot(pair)
 
 
 def _of_two(statistics: Statistics, systems: Sequence[str]) -> Statistics:

@@ -18,7 +18,7 @@ from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few, compiled, inlined
 from pairsig.core.engine import Progress, Resampling, Seed, seed_of
 from pairsig.core.influence import ROUNDING, errors_and_correlations, influence_values
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics
 from pairsig.io import rendering
 from pairsig.io.choices import check_level, choose
 from pairsig.io.columns import RANKED_PAIRS, RANKS
@@ -220,9 +220,7 @@ covered all gains on 84 to 92 % of test sets."""
 
 def _skewed(statistics: Statistics, metric: Metric, unit: Unit) -> str:
     """A warning if the simultaneous intervals may be too narrow, because large values are rare; else ""."""
-    counts = statistics.of(metric)
-    if unit == "document":
-        counts = by_document(statistics.documents, counts)
+    counts = statistics.of_units(metric, unit)
     values = influence_values(counts, metric)
     values = values - values.mean(axis=1, keepdims=True)
     spread = np.sqrt(np.square(values).mean(axis=1))
@@ -262,9 +260,7 @@ def _max_t(
     if len(statistics.systems) < 2:
         raise InputError(f"found one system, {named(statistics.systems[0])}, expected at least two to rank")
     check_few(math.comb(len(statistics.systems), 2))
-    counts = statistics.of(metric)
-    if unit == "document":
-        counts = by_document(statistics.documents, counts)
+    counts = statistics.of_units(metric, unit)
     n_systems, n_units = counts.shape[:2]
     # Influence values, the same in whole steps, and a copy while these are computed; about a kilobyte per pair.
     n_pairs = n_systems * (n_systems - 1) // 2

@@ -378,7 +378,7 @@ class Statistics:
 
         def parts(segment: str) -> list[tuple[int, int, str]]:
             words = re.split(r"([0-9]{1,18})", segment)
-            return [(0, int(word), word) if word[:1].isdigit() else (1, 0, word) for word in words if word]
+            return [(0, int(word), word) if "0" <= word[0] <= "9" else (1, 0, word) for word in words if word]
 
         ids = [parts(segment) for segment in self.segments.tolist()]
         order = sorted(range(len(ids)), key=ids.__getitem__)
@@ -418,9 +418,13 @@ class Statistics:
 
     def of_units(self, metric: Metric, unit: str) -> NDArray[Any]:
         """The counts of `of`, summed by document if these are the unit."""
+        counts, documents = self.of(metric), self.documents_if(unit)
+        return counts if documents is None else by_document(documents, counts)
+
+    def documents_if(self, unit: str) -> NDArray[np.str_] | None:
+        """The document of each segment if documents are the unit; None for segments."""
         choose(unit, ("segment", "document"), "unit")
-        counts = self.of(metric)
-        return by_document(self.documents, counts) if unit == "document" else counts
+        return self.documents if unit == "document" else None
 
     def copied_by(self, metric: Metric) -> int:
         """Bytes that `of` needs: none if the columns of the metric are adjacent."""
@@ -469,11 +473,13 @@ class Statistics:
     def inconsistencies(self) -> list[str]:
         """Warnings about counts that belong to the test set, but differ between systems."""
         sentences = []
-        for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
+        of_the_test_set = [column for column in OF_THE_TEST_SET if column in self.columns]
+        # A system without an output for a segment has only zeros there.
+        present = (self.counts != 0).any(axis=2) if of_the_test_set else np.empty(0)
+        for column in of_the_test_set:
             counts = self.counts[:, :, self.columns.index(column)]
             for system, of_system in enumerate(counts):
-                # A system without an output for a segment has 0 there.
-                wrong = np.flatnonzero((of_system != counts[0]) & (of_system != 0) & (counts[0] != 0))
+                wrong = np.flatnonzero((of_system != counts[0]) & present[system] & present[0])
                 if len(wrong):
                     sentences.append(
                         f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {of_system[wrong[0]]} for "

@@ -197,7 +197,7 @@ def of_systems(
 ) -> Iterator[Evidence]:
     """Evidence for every pair of systems, from a table of `compare_with_one` for this metric."""
     counts = statistics.of(metric)
-    documents = statistics.documents if unit == "document" else None
+    documents = statistics.documents_if(unit)
     rows_of: dict[tuple[str, str], list[Row]] = {}
     table = records(table)
     several = any(row["n_compared"] > 1 for row in table)

@@ -79,13 +79,15 @@ def known() -> tuple[Table, ...]:
 
 
 def read_sheet(paths: Sequence[Path], declared: Table) -> pd.DataFrame:
-    """Read the columns of a sheet that are declared; it may be in several files, see `row_place`."""
+    """Read a sheet, which may be in several files, see `row_place`; columns that a file leaves out are empty."""
     import pandas as pd
 
     from pairsig.io import tables
 
-    parts = {str(path): tables.read(path, declared) for path in paths}
+    parts = {str(path): tables.read(path, known=[declared]) for path in paths}
     sheet = pd.concat(parts.values(), ignore_index=True)
+    sheet = sheet.fillna(dict.fromkeys(sheet.columns[sheet.dtypes == "str"], ""))
+    sheet = tables.check(sheet.assign(**dict.fromkeys(set(declared.names) - {*sheet.columns}, "")), declared)
     sheet.attrs = {"source": " and ".join(parts), "n_rows": {path: len(part) for path, part in parts.items()}}
     return sheet
 

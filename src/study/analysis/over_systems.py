@@ -81,6 +81,11 @@ def jackknife(replicates: ArrayLike) -> tuple[float, float]:
     return (m - 1) / m * float(((left - left.mean()) ** 2).sum()), degrees(left)
 
 
+def jackknifed(replicates: Floats) -> Estimate:
+    """The first replicate, the statistic of all rows, with Student's interval by the jackknife over the others."""
+    return float(replicates[0]), *interval(float(replicates[0]), *jackknife(replicates[1:]))
+
+
 def variance(
     residuals: ArrayLike,
     systems: Codes,
@@ -184,16 +189,17 @@ def exp(estimate: Iterable[float]) -> Estimate:
     return value, low, high
 
 
+def mean_of_independent(values: ArrayLike, scale: Literal["plain", "log"] = "plain") -> Estimate:
+    """Mean of independent values with Student's interval, nan for a single value."""
+    v = np.asarray(values, dtype=np.float64)
+    middle, n = float(v.mean()), len(v)
+    return middle, *(interval(middle, float(v.var(ddof=1)) / n, n - 1, scale=scale) if n > 1 else (math.nan, math.nan))
+
+
 def mean(values: Floats, systems: Codes, test_sets: Codes | None = None) -> Estimate:
     """Mean over rows with its interval."""
     middle = float(values.mean())
     return middle, *interval(middle, *variance((values - middle) / len(values), systems, test_sets))
-
-
-def share(successes: NDArray[np.bool_], systems: Codes, test_sets: Codes | None = None) -> Estimate:
-    """Share of rows with its interval; nan without rows."""
-    middle = float(successes.mean()) if len(successes) else math.nan
-    return middle, *share_interval(successes, systems, test_sets)
 
 
 def joined(parts: Sequence[T], **others: Any) -> T:
@@ -203,24 +209,21 @@ def joined(parts: Sequence[T], **others: Any) -> T:
     return type(parts[0])(**arrays, **others)
 
 
-def share_interval(
-    successes: ArrayLike,
-    systems: Codes,
-    test_sets: Codes | None = None,
-    *,
-    weights: ArrayLike | None = None,
-) -> tuple[float, float]:
-    """95 % interval of a (weighted) share of rows, by an effective number of independent rows (Korn and Graubard 1998).
+def share(
+    successes: ArrayLike, systems: Codes, test_sets: Codes | None = None, *, weights: ArrayLike | None = None
+) -> Estimate:
+    """(Weighted) share of rows with its 95 % interval, by an effective number of independent rows; nan without rows.
 
-    With V the `variance` of the share P, the effective number is P(1 − P)/V, at most n, times the squared ratio of the
-    t quantiles with n − 1 and with V's degrees of freedom. The ends are Clopper and Pearson's for this number. If P is
-    0 or 1, V = 0 is uninformative; the effective number is then n divided by the largest number of rows with the same
-    two systems. docs/coverage.md reports the coverage in simulations.
+    The interval is that of Korn and Graubard (1998). With V the `variance` of the share P, the effective number is P(1
+    − P)/V, at most n, times the squared ratio of the t quantiles with n − 1 and with V's degrees of freedom. The ends
+    are Clopper and Pearson's for this number. If P is 0 or 1, V = 0 is uninformative; the effective number is then n
+    divided by the largest number of rows with the same two systems. docs/coverage.md reports the coverage in
+    simulations.
     """
     y = np.asarray(successes, dtype=np.float64)
     n = len(y)
     if not n:
-        return math.nan, math.nan
+        return math.nan, math.nan, math.nan
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     share = float((w * y).sum() / w.sum())
     if not 0 < share < 1:
@@ -232,7 +235,7 @@ def share_interval(
         student = float(stdtrit(n - 1, 0.975) / stdtrit(min(degrees, n - 1), 0.975))
         trials = min(share * (1 - share) / v, n) * student**2
     low, high = clopper_pearson(share * trials, trials)
-    return float(low), float(high)
+    return share, float(low), float(high)
 
 
 def _pairs(way: Codes) -> NDArray[np.intp]:

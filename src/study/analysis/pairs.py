@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.io.errors import InputError
-from study.analysis.over_systems import Codes, Floats, n_members, share_interval
+from study.analysis import over_systems
+from study.analysis.over_systems import Codes, Floats, n_members
 from study.training.training_sets import FULL_SETS, of_full_sets
 
 WINDOW = (0.04, 0.06)
@@ -150,9 +151,9 @@ def quantile_interval(
 ) -> tuple[float, float, float]:
     """Quantile over pairs with its 95 % interval over systems, by inverting the interval of a share (Woodruff 1952).
 
-    Let F(q) be the share of pairs whose value is at most q, with the interval [a, b] by `share_interval`. The interval
-    of q then goes from the quantile a to the quantile b; for a, values equal to q count as above it. The density at q
-    may be 0, for example if the median lies between two kinds of pairs. docs/coverage.md reports the
+    Let F(q) be the share of pairs whose value is at most q, with the interval [a, b] by `over_systems.share`. The
+    interval of q then goes from the quantile a to the quantile b; for a, values equal to q count as above it. The
+    density at q may be 0, for example if the median lies between two kinds of pairs. docs/coverage.md reports the
     coverage.
 
     Parameters
@@ -170,7 +171,7 @@ def quantile_interval(
     quantile = float(weighted_quantile(values, heavy, share)[0])
     if min(len(values), n_members(systems)) < MIN_SYSTEMS:
         return quantile, np.nan, np.nan
-    low, _ = share_interval(values < quantile, systems, weights=weights)
-    _, high = share_interval(values <= quantile, systems, weights=weights)
+    _, low, _ = over_systems.share(values < quantile, systems, weights=weights)
+    _, _, high = over_systems.share(values <= quantile, systems, weights=weights)
     low, high = (float(weighted_quantile(values, heavy, end)[0]) for end in (low, high))
     return quantile, low, high

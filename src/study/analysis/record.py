@@ -91,15 +91,6 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Overlays:
-    """For each dataset of retrained systems, the dataset of published systems to compare it with."""
-
-    def read(self, items: Sequence[str]) -> Mapping[str, str]:
-        """Read `SYNTHETIC=NATURAL`."""
-        return console.pairs(items)
-
-
-@dataclass(frozen=True)
 class Setting:
     """A number or a word."""
 
@@ -107,14 +98,13 @@ class Setting:
     key: str = ""  # in the configuration, such as `resampling/seed`; `threads` is the number of threads of the job
     type: Callable[[str], Any] = console.whole  # converts the word of the command line
     at_most: int | None = None  # largest value in a run
-    fixed: str = ""  # value in a run, if it is not in the configuration
     several: bool = False  # whether it is a list
 
 
 SEED = Setting("default: 2012", "resampling/seed")
 THREADS = Setting("threads; default: all cores; does not change the results", "threads")
 
-Input = Data | Comparisons | Rows | Overlays | Setting
+Input = Data | Comparisons | Rows | Setting
 
 
 @dataclass(frozen=True)

@@ -248,13 +248,11 @@ class _Halves:
         p = ndtr(-np.abs(gain[:, 0]) / error[:, 0])
         inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
         replicated = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
-        weights_inside = weights[inside]
-        ends = over_systems.share_interval(replicated, systems[inside], drawn[inside], weights=weights_inside)
+        share = over_systems.share(replicated, systems[inside], drawn[inside], weights=weights[inside])
         right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
         predicted = expected.share(weights * right, weights * wrong, systems, drawn)
-        middle = float((weights_inside * replicated).sum() / weights_inside.sum()) if len(replicated) else np.nan
-        difference = over_systems.cells(f"difference_{unit}", expected.difference((middle, *ends), predicted))
-        return {f"replicated_{unit}": middle, f"expected_{unit}": predicted[0], **difference}
+        difference = over_systems.cells(f"difference_{unit}", expected.difference(share, predicted))
+        return {f"replicated_{unit}": share[0], f"expected_{unit}": predicted[0], **difference}
 
 
 def _on_half(

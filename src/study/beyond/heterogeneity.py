@@ -119,8 +119,10 @@ SEED = 2012
 """Seed of the halves."""
 
 
-def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Estimate the heterogeneity of families of test sets, and validate it on test sets and systems that were left out.
+def heterogeneity(
+    data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Estimate the heterogeneity of families of test sets, and how well it predicts the winner on the next one.
 
     With the gains d and standard errors s of a pair on two test sets, and σ² = n s² on each,
 
@@ -129,16 +131,16 @@ def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame
     over pairs of systems and pairs of test sets of the family (docs/next-test-set.md has the model). β² in τ² = κ²σ² +
     β²δ² measures whether heterogeneity also grows with the gain; it is fitted by least squares with d₁d₂ for δ².
 
-    For validation, κ² is estimated from all rows without either test set *and* without any system of either group. The
-    predicted chance that the better system on the first test set also wins on the second, with n₂ segments, is Φ(|d₁| /
-    √(σ₁² (1/n₁ + 1/n₂ + 2κ²))). The i.i.d. prediction has κ² = 0. Both directions are used. Chances are clipped to at
-    most 1 − `SURE`.
+    For validation on test sets and systems that were left out, κ² is estimated from all rows without either test set
+    *and* without any system of either group. The predicted chance that the better system on the first test set also
+    wins on the second, with n₂ segments, is Φ(|d₁| / √(σ₁² (1/n₁ + 1/n₂ + 2κ²))). The i.i.d. prediction has κ² = 0.
+    Both directions are used. Chances are clipped to at most 1 − `SURE`.
 
     Parameters
     ----------
     data
         Statistics with their metrics, used one after the other.
-    sheet
+    families
         Table `FAMILIES`. Cells of `dataset` and `test_set` contain patterns: `whole`, `domain:…`, `document:…` (with at
         least `LEAST` segments; a document in two datasets counts once), `half:1` and `half:2`. The test sets of a line
         are compared with each other, or within each dataset, except two of the same domain. Lines of a family are
@@ -146,21 +148,22 @@ def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame
 
     Returns
     -------
-    Table `HETEROGENEITY`, one row per family and metric, and table `NEXT_TEST_SETS`, one row per range of predicted
-    chances. Intervals (95 %) are over systems and test sets (`over_systems.variance`; for κ² `mean_excess`). For
-    families with two test sets they are over systems only, except the upper end of κ². Cost: 25 CPU seconds and 0.9 GB
-    for the study's families.
+    Table `HETEROGENEITY`, one row per family and metric; table `NEXT_TEST_SETS`, one row per range of predicted
+    chances; and the table of `known_families`. Intervals (95 %) are over systems and test sets
+    (`over_systems.variance`; for κ² `mean_excess`). For families with two test sets they are over systems only, except
+    the upper end of κ². Cost: 25 CPU seconds and 0.9 GB for the study's families.
     """
-    test_sets = [*chain.from_iterable(_test_sets(statistics, metric, sheet) for statistics, metric in data)]
+    test_sets = [*chain.from_iterable(_test_sets(statistics, metric, families) for statistics, metric in data)]
     estimates, curves = [], []
-    for (family, metric), cells in _cells(test_sets, sheet).items():
+    for (family, metric), cells in _cells(test_sets, families).items():
         rows = _Rows.of(cells)
         key = {"family": family, "metric": metric}
-        about = sheet["about"][sheet["family"] == family].iloc[0]
+        about = families["about"][families["family"] == family].iloc[0]
         predicted = _Predicted.of(rows)
         estimates.append(key | {"about": about} | _estimates(rows) | predicted.summary())
         curves += [key | row for row in predicted.curve()]
-    return frame(HETEROGENEITY, estimates), frame(NEXT_TEST_SETS, curves)
+    table = frame(HETEROGENEITY, estimates)
+    return table, frame(NEXT_TEST_SETS, curves), known_families(table)
 
 
 def known_families(families: pd.DataFrame) -> pd.DataFrame:
@@ -495,16 +498,8 @@ def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
     return others
 
 
-def _with_known_families(
-    data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Estimate the heterogeneity of families of test sets, and how well it predicts the winner on the next one."""
-    estimates, chances = heterogeneity(data, families)
-    return estimates, chances, known_families(estimates)
-
-
 ANALYSIS = Analysis(
-    _with_known_families,
+    heterogeneity,
     {"data": Data("measured"), "families": Rows(FAMILIES)},
     tables=(
         Output(

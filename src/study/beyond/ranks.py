@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics
 from pairsig.io import columns
-from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, points
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis.record import SEED, THREADS, Analysis, Data, Output, Setting
+from study.tables.columns import with_interval
 
 if TYPE_CHECKING:
     from pairsig.comparisons.ranking import Ranking
@@ -28,9 +29,7 @@ RANKED = Table(
         Column("group", str, "who made the system, or its base model"),
         Column("kind", str, "kind of entry: a published system or one that the study trained"),
         N_SEGMENTS,
-        points("score", "score of the system"),
-        points("score_low", "lower end of its 95 % interval, over segments", missing=True),
-        points("score_high", "upper end of its 95 % interval, over segments", missing=True),
+        *with_interval("score", "score of the system", "two decimals", "points", over=", over segments"),
         columns.RANKS["p_next"],
     ),
     key=("dataset", "metric", "system"),

@@ -154,7 +154,7 @@ def training_variance(
     Returns
     -------
     Table `TRAINING_VARIANCE`, one row per dataset and size of test set, and table `BETTER_METHOD`, one row per dataset,
-    size and question. Intervals of shares are those of `over_systems.share_interval`: over runs in the first table, and
+    size and question. Intervals of shares are those of `over_systems.share`: over runs in the first table, and
     over methods in the second, where all runs of two methods are compared with the same mean. The dataset `all` pools
     all datasets with a test set of this size; methods trained on the same corpus are the same method on all of its test
     sets. Datasets with fewer than 2 methods with several runs, or fewer than 10 pairs of runs, have the verdict `too
@@ -401,8 +401,7 @@ class _Tested:
         if len(shares):
             cells = {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
         if len(shares) > 1:
-            variance = shares.var(ddof=1) / len(shares)
-            low, high = over_systems.interval(shares.mean(), variance, len(shares) - 1)
+            _, low, high = over_systems.mean_of_independent(shares)
             cells |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
         return cells
 

@@ -22,10 +22,10 @@ from pairsig.io import columns
 from pairsig.io.columns import VARIANCE_MODEL, Column, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis.over_systems import Floats, cells, interval
+from study.analysis.over_systems import Floats, cells, mean_of_independent
 from study.analysis.pairs import of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
-from study.tables.columns import OVERLAPS, numeric, with_interval
+from study.tables.columns import OVERLAPS, with_interval
 
 VARIANCE_MODEL_ERRORS = Table(
     "variance_model_errors",
@@ -35,9 +35,12 @@ VARIANCE_MODEL_ERRORS = Table(
         Column("used", bool, "whether `pairsig plan` uses this model"),
         count("n_datasets", "test sets, each left out in turn", "datasets", "test sets"),
         count("n_pairs", "pairs of systems on these test sets"),
-        numeric("error", "root mean square error of the predicted logarithm of the variance", shown="two decimals"),
-        numeric("error_low", "lower end of its 95 % interval, over test sets", shown="two decimals", missing=True),
-        numeric("error_high", "upper end of its 95 % interval", shown="two decimals", missing=True),
+        *with_interval(
+            "error",
+            "root mean square error of the predicted logarithm of the variance",
+            "two decimals",
+            over=", over test sets",
+        ),
         *with_interval("coverage", "share of pairs whose variance lies in the predicted 95 % interval", "share"),
     ),
     key=("model", "given"),
@@ -133,11 +136,11 @@ def variance_model(
             continue
         left_out = list(_left_out(_Arrays.of(known, model)))
         measured = _accuracy(left_out)
-        low, high = _interval_of_error([prediction["square"] for prediction in left_out])
+        _, low, high = np.sqrt(mean_of_independent([prediction["square"] for prediction in left_out], scale="log"))
         errors.append({
             "model": model.name, "given": model.given, "used": model in USED.values(),
             "n_datasets": measured.pop("n_left_out"), "n_pairs": sum(prediction["n_pairs"] for prediction in left_out),
-            "error_low": round(low, 4), "error_high": round(high, 4), **measured,
+            "error_low": round(float(low), 4), "error_high": round(float(high), 4), **measured,
         })  # fmt: skip
     # Rounded, so that the result is the same on every machine.
     table = frame(VARIANCE_MODEL, rows).round({"overdispersion": 4, "between": 4, "within": 4})
@@ -312,15 +315,6 @@ def _interval_of_share(shares: Floats) -> tuple[float, float]:
         trials = mean * (1 - mean) / variance * (float(ndtri(0.975)) / float(stdtrit(n - 1, 0.975))) ** 2
     low, high = clopper_pearson(mean * trials, trials)
     return float(low), float(high)
-
-
-def _interval_of_error(squares: list[float]) -> tuple[float, float]:
-    """Student's interval of the root mean square over test sets, on the logarithmic scale."""
-    n = len(squares)
-    if n < 2:
-        return math.nan, math.nan
-    low, high = interval(float(np.mean(squares)), float(np.var(squares, ddof=1)) / n, n - 1, scale="log")
-    return math.sqrt(low), math.sqrt(high)
 
 
 ANALYSIS = Analysis(

@@ -24,6 +24,7 @@ from pairsig.metrics.names import metric_name
 from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in, pvalues
 from study.figures import style
 from study.reproduction.thresholds import THRESHOLDS, Z_05
+from study.tables.columns import addressed
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"
@@ -211,11 +212,9 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["gain"].notna() & np.isfinite(pvalues(table))]
 
 
-def _nothing(xlabel: str, text: str = "nothing to draw: no pairs") -> Figure:
-    figure, axes = style.column()
-    axes.set(xlabel=xlabel, ylabel=CONFIDENCE, xlim=(0, 1), ylim=(0.49, 1.01))
-    style.sentence(axes, text)
-    return style.says(figure, NAMED)
+def _nothing(title: str, text: str) -> Figure:
+    axes = {"xlabel": "gain (points)", "ylabel": CONFIDENCE, "xlim": (0, 1), "ylim": (0.49, 1.01)}
+    return style.nothing(title, f"nothing to draw: no {text}", **axes)
 
 
 @styled
@@ -250,7 +249,7 @@ def gain_confidence(
     """
     comparisons = _pairs(comparisons)
     if comparisons.empty:
-        return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
+        return _nothing(NAMED, f"pairs{series and f' for {series}'}")
     drawn = classes(comparisons)
     estimates = _estimates(drawn, comparisons, frame(THRESHOLDS, []) if thresholds is None else thresholds, series)
     message = _message(drawn, estimates)
@@ -368,10 +367,9 @@ def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.
 
     These are the thresholds compared with this dataset and, for retrained systems, those of the same metric.
     """
-    rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
+    rows = addressed(reproduction, "threshold", "dataset", "subset")
     rows = rows[rows["published"] > 0]
-    address = rows["compared_with"].str.split(":", expand=True)
-    of_dataset = pd.Series(False, index=rows.index) if rows.empty else address[1] == str(comparisons["dataset"].iloc[0])
+    of_dataset = rows["dataset"] == str(comparisons["dataset"].iloc[0])
     if (comparisons["kind_a"] == SYNTHETIC).all():
         units = rows["unit"].astype(str)
         rows = rows[of_dataset | (units == metric_name(str(comparisons["metric"].iloc[0])))]
@@ -379,7 +377,7 @@ def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.
         rows = rows[of_dataset]
     scaled = rows["published"] * np.sqrt(rows["n_segments"].astype(float) / comparisons["n_segments"].iloc[0])
     order = (~of_dataset[rows.index]).sort_values(kind="stable").index
-    subset = address.loc[order, 2].str.removeprefix(f"{FULL_SETS}, ") if len(order) else []
+    subset = [name.removeprefix(f"{FULL_SETS}, ") for name in rows.loc[order, "subset"]]
     values = dict(reversed(list(zip(subset, scaled[order].astype(float), strict=True))))
     return {name: value for name, value in values.items() if name in ("all", *(of_class.subset for of_class in drawn))}
 
@@ -395,7 +393,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
     name = "Confidence against gain, in critical differences of each dataset"
     if not filled:
-        return style.says(_nothing("gain (points)"), name)
+        return _nothing(name, "pairs")
     whole = pd.concat(filled, ignore_index=True)
     figure, axes = style.column()
     axes.set(xlabel="gain / critical difference of the dataset", ylabel=f"median {CONFIDENCE}", xlim=(0, 2.5))
@@ -479,8 +477,7 @@ def sizes(
     whole = pd.concat([_pairs(table) for table in tables], ignore_index=True)
     chosen = whole[whole["derived"].isin(["initial", "whole"])]
     if chosen.empty:
-        nothing = _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
-        return style.says(nothing, BY_SIZE)
+        return _nothing(BY_SIZE, "test sets\nmade of initial segments")
     every = sorted(chosen["n_segments"].unique())
     sizes_shown = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
     groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in sizes_shown]
@@ -503,10 +500,9 @@ BY_SOURCE = "Confidence against gain on test sets of one size, by source"
 def _by_size(reproduction: pd.DataFrame, dataset: str, whole: int) -> dict[str, float]:
     """Find the paper's thresholds for initial segments and for the whole test set, scaled to our sizes."""
     thresholds: dict[str, float] = {}
-    for row in reproduction.itertuples():
-        kind, name, subset, *test_set = [*str(row.compared_with).split(":"), "", ""][:4]
-        if (kind, name, subset) == ("threshold", dataset, "all") and float(row.published) > 0:
-            n = int(test_set[0].removeprefix("first-")) if test_set[0] else whole
+    for row in addressed(reproduction, "threshold", "dataset", "subset", "test_set").itertuples():
+        if (row.dataset, row.subset) == (dataset, "all") and float(row.published) > 0:
+            n = int(row.test_set.removeprefix("first-")) if row.test_set else whole
             thresholds[count(n)] = float(row.published) * math.sqrt(float(row.n_segments) / n)
     return thresholds
 
@@ -520,7 +516,7 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     test_sets = _pairs(test_sets)
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
-        return style.says(_nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains"), BY_SOURCE)
+        return _nothing(BY_SOURCE, "test sets\nfrom single domains")
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
     chosen = chosen[chosen["n_segments"] == size]

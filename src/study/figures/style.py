@@ -137,6 +137,14 @@ def sentence(axes: Axes, text: str, place: tuple[float, float] | None = None) ->
     axes.text(*(place or (0.5, 0.5)), text, transform=axes.transAxes, ha="center", va="center", color=GREY)
 
 
+def nothing(title: str, text: str, **axes_properties: Any) -> Figure:
+    """Make a figure of one panel that says why there is nothing to draw."""
+    figure, axes = column()
+    axes.set(**axes_properties)
+    sentence(axes, text)
+    return says(figure, title)
+
+
 def sequence(n: int) -> list[str]:
     """Make `n` blues from light to dark, whose order survives printing in grey.
 

@@ -23,6 +23,7 @@ from pairsig.metrics.names import metric_name
 from study.analysis.pairs import WINDOW, pvalues
 from study.figures import style
 from study.figures.confidence import saturation
+from study.tables.columns import addressed
 from study.test_sets import is_initial, is_whole
 
 BROWN = ((100, 3.00), (24_000, 0.22))
@@ -131,14 +132,11 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     Ticks are the paper's thresholds times sqrt(n_paper / n_ours): their values on a test set of our size by the central
     limit theorem. Crosses use words, brackets or links instead of segments. Items that are not thresholds are ignored.
     """
-    rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
+    rows = addressed(reproduction, "threshold")
     rows = rows[rows["published"] > 0]
     if rows.empty:
-        figure = Figure(figsize=(style.COLUMN, 2.0))
-        axes = figure.add_subplot()
-        axes.set(xlabel="threshold (points)", yticks=[])
-        style.sentence(axes, "nothing to draw: no thresholds")
-        return style.says(figure, "Thresholds beside the paper's")
+        text = "nothing to draw: no thresholds"
+        return style.nothing("Thresholds beside the paper's", text, xlabel="threshold (points)", yticks=[])
     figure = Figure(figsize=(style.PAGE, 0.6))
     axes = figure.add_subplot()
     axes.set_xscale("log")
@@ -216,23 +214,15 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     and, as in Table 1, other texts. The calibration is the one that `reproduction` compares with the paper's shares, or
     else the first with these kinds. Dashed lines are the rates expected if both test sets came from the same source.
     """
-    shares = reproduction[reproduction["compared_with"].astype(str).str.startswith("share:")]
+    shares = addressed(reproduction, "share", "calibration", "distance", "p_range")
     panels = _panels(calibration)
-    names = [str(address).split(":")[1] for address in shares["compared_with"]]
-    name = next(
-        (
-            calibration_name
-            for calibration_name in (*names, *panels)
-            if {"near", "far"} & panels.get(calibration_name, {}).keys()
-        ),
-        "",
-    )
+    known = [name for name in (*shares["calibration"], *panels) if {"near", "far"} & panels.get(name, {}).keys()]
+    name = known[0] if known else ""
     theirs: dict[str, list[tuple[float, float]]] = {}
     for row in shares.itertuples():
-        _, _, distance, ends = str(row.compared_with).split(":")
-        low, high = map(float, ends.split("-"))
-        if (low, high) != WINDOW or distance == "iid":  # Table 1 has a wider range around it
-            theirs.setdefault(distance, []).append((math.sqrt(low * high), float(row.published)))
+        low, high = map(float, row.p_range.split("-"))
+        if (low, high) != WINDOW or row.distance == "iid":  # Table 1 has a wider range around it
+            theirs.setdefault(row.distance, []).append((math.sqrt(low * high), float(row.published)))
     lines = panels.get(name, {})
     kinds = [kind for kind in THEIR_TEXTS if kind in lines]
     drawn = {kind: {"iid" if kind == "iid" else "far": lines[kind]} for kind in kinds}
@@ -386,13 +376,12 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     The line is the critical difference at p = 0.05 among pairs with about the same correlation: the median of 1.645
     standard errors of the gain. It falls as the correlation increases.
     """
-    figure, axes = style.column()
-    rows = comparisons.dropna(subset=["correlation", "gain"])
-    axes.set(xlabel="correlation of the two systems", ylabel=style.gain_label(comparisons["metric"]))
+    rows, title = comparisons.dropna(subset=["correlation", "gain"]), "Gain against the correlation of two systems"
+    xlabel = "correlation of the two systems"
     if rows.empty:
-        axes.set_ylabel("gain (points)")
-        style.sentence(axes, "nothing to draw: no pairs")
-        return style.says(figure, "Gain against the correlation of two systems")
+        return style.nothing(title, "nothing to draw: no pairs", xlabel=xlabel, ylabel="gain (points)")
+    figure, axes = style.column()
+    axes.set(xlabel=xlabel, ylabel=style.gain_label(comparisons["metric"]))
     significant = pvalues(rows) < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)
@@ -413,7 +402,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     if beyond:
         axes.plot([], [], linestyle="none", label=f"not drawn: {count(beyond)} with gains above {top:.3g} points")
     style.explained(figure, axes.get_legend_handles_labels()[0])
-    return style.says(figure, "Gain against the correlation of two systems")
+    return style.says(figure, title)
 
 
 def critical_differences(rows: pd.DataFrame, n_bins: int = 12) -> pd.DataFrame:

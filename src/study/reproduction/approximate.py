@@ -15,7 +15,7 @@ from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.record import SEED, THREADS, Analysis, Figure, Output, Setting
 from study.reproduction.montecarlo import FACTORS, METRICS, P_RANGE, SAMPLES, mean_error, systems
-from study.tables.columns import numeric
+from study.tables.columns import numeric, with_interval
 
 RELATIVE_ERROR = Table(
     "relative_error",
@@ -29,9 +29,7 @@ RELATIVE_ERROR = Table(
         count("n_pairs", "pairs whose Monte Carlo error was measured", "pairs", "pairs in range"),
         count("n_runs", "Monte Carlo runs per pair"),
         count("n_resamples", "Monte Carlo samples per run", "samples", "resamples"),
-        numeric("error", "mean relative error of the Monte Carlo p-value"),
-        numeric("error_low", "lower end of its 95 % interval", missing=True),
-        numeric("error_high", "upper end of its 95 % interval", missing=True),
+        *with_interval("error", "mean relative error of the Monte Carlo p-value"),
         numeric("closed_form", "relative error expected from the binomial distribution"),
     ),
     key=("metric", "n_segments", "n_resamples"),

@@ -19,8 +19,17 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems, row_place
 from study.analysis.pairs import WINDOW, by_test_set, of_one_test, pvalues
-from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
-from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, ONE_SIDED, PUBLISHED, numeric, with_interval
+from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
+from study.tables.columns import (
+    CALIBRATION,
+    CALIBRATIONS,
+    DISTANCE,
+    ONE_SIDED,
+    PUBLISHED,
+    addressed,
+    numeric,
+    with_interval,
+)
 from study.test_sets import SAME, is_whole, matches
 
 CALIBRATION_TABLE = Table(
@@ -102,7 +111,7 @@ P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0
 """Bounds of the ranges of p-values: the six ranges of the paper's Table 1, and further ones on both sides."""
 
 
-def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
+def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Measure the replication rate on a second test set, by range of p-values on the first (Table 1).
 
     The replication rate is the share of pairs whose better system on the first test set is also the better one on the
@@ -130,11 +139,13 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     Table `CALIBRATION_TABLE`, one row per calibration, distance and range [p_low, p_high); the last range includes 1,
-    and the window around 0.05 is added. Ties on either test set are left out.
+    and the window around 0.05 is added. Ties on either test set are left out. Table `CALIBRATED` has the pairs in the
+    ranges of the paper's Table 1: one row per pair of systems and ordered pair of test sets, in the order of the sheet.
+    There, `system_a` is the better one on the first test set; the result replicates where `gain_against` is above 0.
 
     Notes
     -----
-    Intervals (95 %) are over systems, and over test sets where there are several: `over_systems.share_interval` for the
+    Intervals (95 %) are over systems, and over test sets where there are several: `over_systems.share` for the
     replication rate, and Student's on the logit scale for the expected rate. The interval of the difference combines
     both as if they were independent (Zou and Donner 2008), which is conservative. The expected rate is nan if two test
     sets of a dataset overlap, unless one is drawn from the other. Overlaps between datasets, such as a pool and its
@@ -143,27 +154,13 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     nᶜ(Pᶜ − P)²/N − P(1 − P)·C/N, or 0 if that is negative. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs
     of test sets in the study.
     """
-    rows = []
+    rates, pairs = [], []
     for (name, distance), replications in _replications(comparisons, sheet).items():
+        key = {"calibration": name, "distance": distance}
         for low, high in [*pairwise(P_RANGES), WINDOW]:
-            row: dict[str, object] = {"calibration": name, "distance": distance, "p_low": low, "p_high": high}
-            rows.append(row | replications.row(low, high))
-    return frame(CALIBRATION_TABLE, rows)
-
-
-def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
-    """List the pairs that `calibrate` counts in the ranges of the paper's Table 1; see there for parameters and errors.
-
-    Returns
-    -------
-    Table `CALIBRATED`, one row per pair of systems and ordered pair of test sets, in the order of the sheet. `system_a`
-    is the better one on the first test set; the result replicates where `gain_against` is above 0.
-    """
-    parts = [
-        replications.listed(P_RANGES[1], P_RANGES[7]).assign(calibration=name, distance=distance)
-        for (name, distance), replications in _replications(comparisons, sheet).items()
-    ]
-    return frame(CALIBRATED, pd.concat(parts, ignore_index=True) if parts else [])
+            rates.append({**key, "p_low": low, "p_high": high, **replications.row(low, high)})
+        pairs.append(replications.listed(P_RANGES[1], P_RANGES[7]).assign(**key))
+    return frame(CALIBRATION_TABLE, rates), frame(CALIBRATED, pd.concat(pairs, ignore_index=True) if pairs else [])
 
 
 def _replications(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str, str], _Replications]:
@@ -326,6 +323,9 @@ SECTION_23 = 2416
 PAPER_PAIRS = {WINDOW: 58}
 """Number of pairs in the ranges for which the paper reports it."""
 
+POPULATION = "icepahc-modern"
+"""Dataset whose gains replace the paper's true gains in table 1."""
+
 
 def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.DataFrame | None = None) -> pd.DataFrame:
     """Arrange calibrations as in the paper's Table 1, each replication rate beside the expected one.
@@ -345,12 +345,9 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
     Table `TABLE_1`, one row per p-value range and calibration with one of the `DISTANCES`, after the paper's rows. The
     paper's intervals are Clopper and Pearson's for independent pairs, where it reports the number of pairs.
     """
-    parts = published["compared_with"].astype(str).str.extract(r"^share:[^:]*:(\w+):([\d.]+)-([\d.]+)$")
+    shares = addressed(published, "share", "calibration", "distance", "p_range")
     paper = {
-        (distance, float(low), float(high)): float(value) / 100
-        for (distance, low, high), value in zip(
-            parts.dropna().to_numpy(), published["published"][parts[0].notna()], strict=True
-        )
+        (row.distance, *map(float, row.p_range.split("-"))): float(row.published) / 100 for row in shares.itertuples()
     }
     ranges = [
         span for span in [*pairwise(P_RANGES), WINDOW] if any((distance, *span) in paper for distance in DISTANCES)
@@ -391,7 +388,7 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
 
 
 def _with_pairs(
-    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None, population: str | None = None
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     """Measure how often the better system on one test set is also better on another, by p-value."""
     datasets = set(comparisons["dataset"])
@@ -403,13 +400,13 @@ def _with_pairs(
         where = row_place(sheet, index, CALIBRATIONS.name)
         console.warn(f"{where}: found no comparisons of dataset {dataset}, skipped this line")
     sheet = sheet[run.all(axis=1)]
-    rates, paper = calibrate(comparisons, sheet), None
+    (rates, pairs), paper = calibrate(comparisons, sheet), None
     if published is not None:
-        of_population = comparisons[(comparisons["dataset"] == population) & is_whole(comparisons)]
-        if of_population.empty and population:
-            console.warn(f"found no comparisons of dataset {population}, skipped the expected rates for the paper")
-        paper = table_1(rates, published, None if of_population.empty else of_population)
-    return rates, paper, calibrated(comparisons, sheet)
+        population = comparisons[(comparisons["dataset"] == POPULATION) & is_whole(comparisons)]
+        if population.empty:
+            console.warn(f"found no comparisons of dataset {POPULATION}, skipped the expected rates for the paper")
+        paper = table_1(rates, published, None if population.empty else population)
+    return rates, paper, pairs
 
 
 ANALYSIS = Analysis(
@@ -418,9 +415,6 @@ ANALYSIS = Analysis(
         "comparisons": Comparisons(),
         "sheet": Rows(CALIBRATIONS),
         "published": Rows(PUBLISHED, optional=True),
-        "population": Setting(
-            "dataset whose gains replace the paper's true gains in table_1", type=str, fixed="icepahc-modern"
-        ),
     },
     tables=(
         Output(

@@ -15,7 +15,7 @@ from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
-from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, numeric, optional_count, with_interval
+from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, addressed, numeric, optional_count, with_interval
 
 _WHY = "why the two cannot be compared, or what the comparison assumes"
 
@@ -107,12 +107,8 @@ def check(
 
     Notes
     -----
-    Addresses: ``threshold:DATASET:SUBSET[:TEST_SET]`` (dataset `task=mt` for a task), ``exponent:DATASET:SUBSET``,
-    ``share:CALIBRATION:DISTANCE:P_LOW-P_HIGH``; ``p:N:METRIC`` (mean exact p of simulated systems of N sentences),
-    ``samples:METRIC`` (see `_samples`), ``faster:K:METRIC`` (sentences up to which the exact test is faster than K
-    samples), ``seconds:TEST:N:METRIC``; ``claim:CLAIM:DATASET:MEASURED`` (a row of `claims`) and
-    ``below:CLAIM:DATASET:MEASURED`` (the same, where the paper claims a smaller number than the published one). If
-    there is no address, the column `why` of the sheet gives the reason.
+    The column `compared_with` has the address of our number (docs/sheets/comparisons.md lists the kinds). If there is
+    none, the column `why` of the sheet gives the reason.
 
     Test sets differ in size, and a threshold falls with the square root of the amount of information. The expected
     threshold is therefore the published one times sqrt(n_published / n), where n is the number of segments. Where the
@@ -393,12 +389,9 @@ def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) ->
 
 def _in_window(published: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The paper's number of pairs in the window around 0.05, by calibration and distance."""
-    n_pairs = {}
-    for row in published.to_dict("records"):
-        kind, *address = str(row["compared_with"]).split(":")
-        if kind == "share" and address[2:] == ["-".join(map(str, WINDOW))] and _positive(row, "n_pairs"):
-            n_pairs[address[0], address[1]] = float(row["n_pairs"])
-    return n_pairs
+    shares = addressed(published, "share", "calibration", "distance", "p_range")
+    known = shares[(shares["p_range"] == "-".join(map(str, WINDOW))) & (shares["n_pairs"] > 0)]
+    return {(row.calibration, row.distance): float(row.n_pairs) for row in known.itertuples()}
 
 
 def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Series | None:

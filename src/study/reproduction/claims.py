@@ -20,8 +20,9 @@ from study.analysis.over_systems import (
     Floats,
     exp,
     interval,
-    jackknife,
+    jackknifed,
     mean,
+    mean_of_independent,
     members,
     n_members,
     replicates,
@@ -42,7 +43,7 @@ from study.analysis.pairs import (
 )
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.reproduction.describe import LENGTH_UNITS
-from study.reproduction.thresholds import Z_05, near, nested, same_pairs
+from study.reproduction.thresholds import Z_05, critical_difference, exponents, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
 from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of
@@ -308,7 +309,6 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         if n_members(systems) < MIN_SYSTEMS:
             continue
         weights = replicates(systems)
-        x = np.log(errors.columns.to_numpy(float))
         low, median, high = (
             np.stack([weighted_quantile(Z_05 * errors_at_size, weights, end) for errors_at_size in errors.to_numpy().T])
             for end in (0.05, 0.5, 0.95)
@@ -317,9 +317,8 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
             ("size exponent of the range of critical differences (5th to 95th percentile)", high - low, -0.5),
             ("size exponent of that range divided by the median critical difference", (high - low) / median, 0.0),
         ):
-            slopes = (x - x.mean()) @ np.log(values) / ((x - x.mean()) @ (x - x.mean()))
-            ends = interval(slopes[0], *jackknife(slopes[1:]))
-            yield _row("spread", "4.1", dataset, description, len(errors), slopes[0], *ends, reference)
+            estimate = jackknifed(exponents(errors.columns.to_numpy(float), np.log(values)))
+            yield _row("spread", "4.1", dataset, description, len(errors), *estimate, reference)
 
 
 def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) -> float:
@@ -377,9 +376,9 @@ def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
     for name in ("rouge1_recall", "rouge2_recall", "rougeL_recall", "rouge2_f"):
         if name in statistics.columns:
             variant = registry.metric(name)
-            critical_difference = _median_critical_difference(statistics.of(variant), variant, pairs) * np.sqrt(n / 48)
+            of_variant = _median_critical_difference(statistics.of(variant), variant, pairs) * np.sqrt(n / 48)
             measured = f"critical difference for 48 documents by {name}"
-            yield row(measured, len(pairs), critical_difference, reference=1.10)
+            yield row(measured, len(pairs), of_variant, reference=1.10)
     values = statistics.of(metric)
     u = influence_values(values, metric) * n
     spread = np.median(u.std(axis=1))
@@ -423,31 +422,35 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
             )
             if not enough(systems):
                 continue
-            critical_difference = exp(quantile_interval(np.log(Z_05 * errors[of_pairs]), systems))
             reference = 0.50 if kind.startswith("same") else 1.12
-            yield row(f"critical difference for 100 sentences, {which}", n, *critical_difference, reference)
+            estimate = critical_difference(errors[of_pairs], systems)
+            yield row(f"critical difference for 100 sentences, {which}", n, *estimate, reference)
             yield row(f"median correlation, {which}", n, np.nanmedian(correlations[of_pairs]))
-    of_pairs = (groups[first] != groups[second]) & (errors > 0)
+    different = (groups[first] != groups[second]) & (errors > 0)
+    first, second, errors, correlations = (values[different] for values in (first, second, errors, correlations))
     shared = np.isin(groups[first], POSTERIORS) & np.isin(groups[second], POSTERIORS)
-    if min((of_pairs & shared).sum(), (of_pairs & ~shared).sum()) < MIN_PAIRS:
+    if min(shared.sum(), (~shared).sum()) < MIN_PAIRS:
         return
-    medians, row = [], partial(_row, "figure-7", "3.2.4", statistics.dataset)
+    systems, row = members(first, second), partial(_row, "figure-7", "3.2.4", statistics.dataset)
+    medians = []
     for description, chosen in (
-        ("base models that share posteriors", of_pairs & shared),
-        ("other different base models", of_pairs & ~shared),
+        ("base models that share posteriors", shared),
+        ("other different base models", ~shared),
     ):
-        n, systems = int(chosen.sum()), members(first[chosen], second[chosen])
-        critical_difference = exp(quantile_interval(np.log(Z_05 * errors[chosen]), systems))
-        medians.append(critical_difference[0])
-        yield row(f"critical difference for 100 sentences, {description}", n, *critical_difference)
-        yield row(f"median correlation, {description}", n, *quantile_interval(correlations[chosen], systems))
-    weights = replicates(members(first[of_pairs], second[of_pairs]))
-    log = np.log(errors[of_pairs])
-    ratios = np.subtract(
-        *(weighted_quantile(log[subset], weights[:, subset], 0.5) for subset in (shared[of_pairs], ~shared[of_pairs]))
+        n, estimate = int(chosen.sum()), critical_difference(errors[chosen], systems[chosen])
+        medians.append(estimate[0])
+        yield row(f"critical difference for 100 sentences, {description}", n, *estimate)
+        correlation = quantile_interval(correlations[chosen], systems[chosen])
+        yield row(f"median correlation, {description}", n, *correlation)
+    _, *ends = exp(_ratio_of_medians(np.log(errors), shared, replicates(systems)))
+    yield row(SHARED, len(errors), medians[0] / medians[1], ends[0], ends[1], 1.0)
+
+
+def _ratio_of_medians(log: Floats, of_kind: NDArray[np.bool_], weights: Floats) -> Estimate:
+    """Difference between the median logarithms of pairs of a kind and of all others, with weights of `replicates`."""
+    return jackknifed(
+        np.subtract(*(weighted_quantile(log[kind], weights[:, kind], 0.5) for kind in (of_kind, ~of_kind)))
     )
-    _, *ends = exp((ratios[0], *interval(ratios[0], *jackknife(ratios[1:]))))
-    yield row(SHARED, int(of_pairs.sum()), medians[0] / medians[1], ends[0], ends[1], 1.0)
 
 
 def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
@@ -526,7 +529,7 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
         combined_twice = combinations_in(pairs) == 2
         if min(combined_twice.sum(), (~combined_twice).sum()) < MIN_PAIRS:
             continue
-        log, here = np.log(Z_05 * pairs["standard_error"].to_numpy(float)), str(name)
+        errors, here = pairs["standard_error"].to_numpy(float), str(name)
         systems = members(pairs["system_a"], pairs["system_b"])
         row = partial(_row, "combinations", "3.1.3", here)
         for description, chosen in (
@@ -534,26 +537,17 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
             ("single systems of different groups", ~combined_twice),
         ):
             measured, n = f"critical difference of pairs of {description}", int(chosen.sum())
-            yield row(measured, n, *exp(quantile_interval(log[chosen], systems[chosen])))
-            correlations = pairs["correlation"].to_numpy(float)[chosen]
-            yield row(
-                f"median correlation of pairs of {description}", n, *quantile_interval(correlations, systems[chosen])
-            )
-        for where, weights in (("", np.ones(len(log))), (CLOSE, near(pairs))):
-            weighted = replicates(systems, weights)
-            medians = [
-                weighted_quantile(log[side], weighted[:, side], 0.5) for side in (combined_twice, ~combined_twice)
-            ]
-            ratio = np.subtract(*medians)
-            estimate = (ratio[0], *interval(ratio[0], *jackknife(ratio[1:])))
-            n = int((weights > 0).sum())
-            yield row(COMBINED + where, n, *exp(estimate), 1.0)
+            yield row(measured, n, *critical_difference(errors[chosen], systems[chosen]))
+            correlations = quantile_interval(pairs["correlation"].to_numpy(float)[chosen], systems[chosen])
+            yield row(f"median correlation of pairs of {description}", n, *correlations)
+        for where, weights in (("", np.ones(len(errors))), (CLOSE, near(pairs))):
+            ratio = _ratio_of_medians(np.log(Z_05 * errors), combined_twice, replicates(systems, weights))
+            yield row(COMBINED + where, int((weights > 0).sum()), *exp(ratio), 1.0)
             if here != COMBINED_HERE:
-                ratios.setdefault(COMBINED + where, []).append(float(ratio[0]))
+                ratios.setdefault(COMBINED + where, []).append(ratio[0])
     for measured, logarithms in ratios.items():
         if len(logarithms) >= MIN_TEST_SETS:
-            middle, error = float(np.mean(logarithms)), float(np.var(logarithms, ddof=1)) / len(logarithms)
-            pooled = exp((middle, *interval(middle, error, len(logarithms) - 1)))
+            pooled = exp(mean_of_independent(logarithms))
             which = f"{measured}, geometric mean of the other test sets (interval: over test sets)"
             yield _row("combinations", "3.1.3", "task=mt", which, len(logarithms), *pooled, 1.0)
 

@@ -17,7 +17,7 @@ from study.analysis.first_order import Scored
 from study.analysis.pairs import WINDOW, subsets, weighted_quantile
 from study.analysis.record import SEED, Analysis, Data, Output, Rows, Setting
 from study.reproduction.thresholds import Z_05, near
-from study.tables.columns import PUBLISHED, SUBSET, numeric
+from study.tables.columns import PUBLISHED, SUBSET, addressed, numeric
 from study.test_sets import Derivation
 from study.training.training_sets import SYNTHETIC, size_of
 
@@ -105,12 +105,9 @@ def threshold_errors(
 def _needed(published: pd.DataFrame) -> Mapping[str, dict[str, list[str]]]:
     """Find the subsets of the thresholds in the sheet, by dataset and test set."""
     needed: dict[str, dict[str, list[str]]] = {}
-    for address in published["compared_with"].dropna().astype(str):
-        kind, *parts = address.split(":")
-        if kind == "threshold" and len(parts) in (2, 3):
-            dataset, subset, test_set = (*parts, "whole")[:3]
-            subset_names = needed.setdefault(dataset, {}).setdefault(test_set, [])
-            subset_names += [subset] if subset not in subset_names else []
+    for row in addressed(published, "threshold", "dataset", "subset", "test_set").itertuples():
+        subset_names = needed.setdefault(row.dataset, {}).setdefault(row.test_set or "whole", [])
+        subset_names += [row.subset] if row.subset not in subset_names else []
     return needed
 
 

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
 from pairsig.io.tables import frame
-from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, n_members, replicates
+from study.analysis.over_systems import (
+    Codes,
+    Estimate,
+    cells,
+    exp,
+    interval,
+    jackknife,
+    jackknifed,
+    members,
+    n_members,
+    replicates,
+)
 from study.analysis.pairs import (
     MIN_PAIRS,
     MIN_SYSTEMS,
@@ -190,14 +201,14 @@ def _critical_differences(
     row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
-    critical_differences = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
-    row |= cells("critical_difference", exp(quantile_interval(critical_differences, systems)))
+    errors = pairs["standard_error"].to_numpy(float)
+    row |= cells("critical_difference", critical_difference(errors, systems))
     row["verdict"] = "critical difference only"
     if len(window) < min_pairs:
         return row
     weights = near(pairs)
     inside = weights > 0
-    critical_differences, weights, systems = critical_differences[inside], weights[inside], systems[inside]
+    critical_differences, weights, systems = np.log(Z_05 * errors[inside]), weights[inside], systems[inside]
     _, reach = interval(0.0, *jackknife(_mean_and_spread(critical_differences, replicates(systems, weights))[1:]))
     if n_members(systems) < MIN_SYSTEMS or not np.isfinite(reach):
         return row
@@ -209,6 +220,13 @@ def _critical_differences(
         "printed": float(np.percentile(window["gain"], percentile, method="inverted_cdf")),
         "verdict": "estimated",
     }
+
+
+def critical_difference(
+    errors: NDArray[np.float64], systems: Codes, weights: NDArray[np.float64] | None = None
+) -> Estimate:
+    """Gain at which a pair with the median standard error reaches p = 0.05, with its interval over systems."""
+    return exp(quantile_interval(np.log(Z_05 * errors), systems, weights=weights))
 
 
 def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
@@ -293,6 +311,13 @@ def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     return errors, members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
 
 
+def exponents(sizes: NDArray[np.float64], logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fit the exponent of the size, by least squares, to the logarithms of a number (sizes × replicates)."""
+    x = np.log(sizes) - np.log(sizes).mean()
+    slopes: NDArray[np.float64] = x @ logarithms / (x @ x)
+    return slopes
+
+
 def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if rows.empty:
         return None
@@ -304,10 +329,9 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     critical_differences = np.log(Z_05 * errors.to_numpy())
     # sizes × replicates
     medians = np.stack([weighted_quantile(column, weights, 0.5) for column in critical_differences.T])
-    x = np.log(sizes) - np.log(sizes).mean()
-    slopes = x @ medians / (x @ x)
-    ends = interval(slopes[0], *jackknife(slopes[1:]))
-    if not np.isfinite(ends[0]):
+    slopes = exponents(sizes, medians)
+    exponent = jackknifed(slopes)
+    if not np.isfinite(exponent[1]):
         return None
     return {
         "n_sizes": len(sizes),
@@ -315,7 +339,7 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
         "n_high": int(sizes[-1]),
         "n_all": len(errors),
         "n_systems": n_systems,
-        **cells("exponent", (slopes[0], *ends)),
+        **cells("exponent", exponent),
         "coefficient": np.exp(medians[:, 0].mean() - slopes[0] * np.log(sizes).mean()),
     }
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -14,18 +12,16 @@ from pairsig.io.tables import frame
 from study.analysis import expected
 from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import by_test_set, enough, quantile_interval, subsets, weighted_quantile
-from study.analysis.record import Analysis, Comparisons, Output, Overlays
+from study.analysis.record import Analysis, Comparisons, Output, Rows
 from study.reproduction.thresholds import Z_05, near
-from study.tables.columns import SUBSET, numeric
+from study.tables.columns import DATASETS, SUBSET, numeric, with_interval
 
 
 def _critical_difference(side: str, kind: str) -> tuple[Column, ...]:
     """Columns on the critical difference of the retrained or of the published systems."""
     meaning = f"median critical difference of the pairs of {kind} systems near p = 0.05"
     return (
-        numeric(side, meaning, "points", missing=True),
-        numeric(f"{side}_low", "lower end of its 95 % interval over systems", "points", missing=True),
-        numeric(f"{side}_high", "upper end of its 95 % interval over systems", "points", missing=True),
+        *with_interval(side, meaning, unit="points", over=" over systems"),
         numeric(f"{side}_correlation", "median correlation in these pairs", "", missing=True),
     )
 
@@ -65,7 +61,7 @@ VALIDATION = Table(
 )
 
 
-def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
+def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare the critical differences of retrained systems with those of published systems (the paper's section 3.2).
 
     The paper overlays the two gain-confidence curves. Here they are compared at p = 0.05, where a pair needs a gain of
@@ -87,9 +83,9 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
     ----------
     comparisons
         Tables of `all-pairs` and `resize`, concatenated.
-    overlays
-        For each dataset of retrained systems, the dataset of published systems to compare it with, on the test sets
-        that both have in the same size.
+    datasets
+        Table `DATASETS`. The column `overlay` names, for a dataset of retrained systems, the dataset of published
+        systems to compare it with, on the test sets that both have in the same size.
 
     Returns
     -------
@@ -98,6 +94,7 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
     or fewer than 6 systems.
     """
     keyed = dict(by_test_set(comparisons))
+    overlays = {} if datasets is None else dict(zip(datasets["dataset"], datasets["overlay"], strict=True))
     compared = []
     for (dataset, test_set, metric, test), rows in keyed.items():
         others = [key for key in keyed if key[0] == overlays.get(dataset) and key[1] == test_set and key[3] == test]
@@ -190,7 +187,7 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
 
 ANALYSIS = Analysis(
     validate,
-    {"comparisons": Comparisons(), "overlays": Overlays()},
+    {"comparisons": Comparisons(), "datasets": Rows(DATASETS, optional=True)},
     tables=(
         Output(
             VALIDATION,

@@ -11,7 +11,7 @@ from typing import Any
 
 from pairsig.io.tables import write_text
 from study import analysis
-from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
+from study.analysis.record import Analysis, Comparisons, Data, Figure, Rows, Setting
 from study.sheets import Dataset, Study, embedded
 from study.sheets.config import sheet_paths
 from study.sheets.models import BENCHMARK
@@ -124,9 +124,6 @@ class Jobs:
                     words = [f"{dataset.statistics}:{dataset.metric}" for dataset in datasets]
                 case Setting():
                     words = self._setting(source)
-                case Overlays():
-                    selected = [(name, row.overlay) for name, row in self.datasets().items() if row.overlay]
-                    words = [f"{name}={overlay}" for name, (overlay,) in selected]
                 case _:
                     words = files[name]
             is_first = place == 0 and isinstance(source, Comparisons | Data)
@@ -136,8 +133,8 @@ class Jobs:
         return [*arguments, "--output", record.tables[0].file]
 
     def _setting(self, setting: Setting) -> list[str]:
-        if setting.fixed or setting.key in ("", "threads"):
-            return [setting.fixed] if setting.fixed else []
+        if setting.key in ("", "threads"):
+            return []
         section, _, key = setting.key.partition("/")
         value = self.config[section][key]
         if setting.several:

@@ -447,14 +447,8 @@ def _critical_differences(
 
 def _by_task(datasets: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """Group the datasets by task, with pools at the end of each group."""
-    tasks = dict.fromkeys([*TASKS, *(str(dataset["task"]) for dataset in datasets)])
-    by_task = [
-        (
-            task,
-            sorted(
-                (dataset for dataset in datasets if dataset["task"] == task), key=lambda dataset: bool(dataset["pool"])
-            ),
-        )
-        for task in tasks
-    ]
-    return [(text.task_name(task), of_task) for task, of_task in by_task if of_task]
+    tasks = [*TASKS, *(str(dataset["task"]) for dataset in datasets)]
+    by_task: dict[str, list[Mapping[str, Any]]] = {task: [] for task in tasks}
+    for dataset in sorted(datasets, key=lambda dataset: bool(dataset["pool"])):
+        by_task[str(dataset["task"])].append(dataset)
+    return [(text.task_name(task), of_task) for task, of_task in by_task.items() if of_task]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pairsig.io import columns
 from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TASK = Column("task", str, "task of the dataset")
 SUBSET = Column(
@@ -134,7 +137,26 @@ PUBLISHED = Table(
 """The sheet of numbers printed in the papers."""
 
 
-DATASETS = Table("datasets", (DATASET, TASK, Column("pool", str, "datasets that this one pools")), key=("dataset",))
+def addressed(table: pd.DataFrame, kind: str, *names: str) -> pd.DataFrame:
+    """Select the numbers that are compared with ours of a kind, with columns of these names for parts of the address.
+
+    A part that an address leaves out is empty.
+    """
+    rows = table[table["compared_with"].astype(str).str.startswith(f"{kind}:")]
+    parts = [[*str(address).split(":")[1:], *("" for _ in names)] for address in rows["compared_with"]]
+    return rows.assign(**{name: [str(of_row[place]) for of_row in parts] for place, name in enumerate(names)})
+
+
+DATASETS = Table(
+    "datasets",
+    (
+        DATASET,
+        TASK,
+        Column("pool", str, "datasets that this one pools"),
+        Column("overlay", str, "for retrained systems, the dataset of published ones to compare them with"),
+    ),
+    key=("dataset",),
+)
 """The columns of the sheet of datasets that analyses need."""
 
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)

@@ -7,7 +7,6 @@ it ends in any other way. The next attempt finds the marker of one that was kill
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pairsig.core.omission import Omission
@@ -15,58 +14,50 @@ from pairsig.io import console
 from study.training import CommandError, sweep
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One of several attempts; the workflow starts the next one if it fails or is killed."""
+def attempt(
+    make: Callable[[], None],
+    made: Path,
+    leave_out: Callable[[Omission], None],
+    *,
+    stage: str,
+    number: int,
+    last: int,
+    requested: str = "",
+) -> None:
+    """Make a file or folder, in one of several attempts; the workflow starts the next one if it fails or is killed.
 
-    number: int
-    last: int  # the number of attempts; one more only records that the last one was killed
-    requested: str = ""  # memory and time, for messages
-
-    def run(self, stage: str, made: Path, make: Callable[[], None], leave_out: Callable[[Omission], None]) -> None:
-        """Make a file or folder.
-
-        Parameters
-        ----------
-        stage
-            The command: train or predict.
-        made
-            What the attempt makes.
-        make
-            Makes it; raises `CommandError` if the command fails.
-        leave_out
-            Writes the record of a failure in its place.
-
-        Raises
-        ------
-        CommandError
-            The command failed, and this was not the last attempt.
-        """
-        marker = made.with_name(f".{made.name}.attempt")
-        killed = self._killed(marker)
-        sweep(made)
-        if killed:
-            console.warn(f"{made}: {killed}")
-        if killed and self.number > self.last:
+    Parameters
+    ----------
+    make
+        Makes it; raises `CommandError` if the command fails.
+    made
+        What the attempt makes.
+    leave_out
+        Writes the record of a failure in its place, after the last attempt.
+    stage
+        The command: train or predict.
+    number, last
+        The number of this attempt and of the last one; one more only records that the last one was killed.
+    requested
+        Memory and time, for messages.
+    """
+    marker = made.with_name(f".{made.name}.attempt")
+    before, _, resources = (marker.read_text(encoding="utf-8") if marker.is_file() else "").strip().partition("\t")
+    sweep(made)
+    if before == str(number - 1):  # otherwise of an earlier run, which was stopped
+        killed = f"killed in attempt {before} of {last} (memory or time{resources and f'; requested: {resources}'})"
+        console.warn(f"{made}: {killed}")
+        if number > last:
             leave_out(Omission(stage, killed))
             marker.unlink()
             return
-        marker.write_text(f"{self.number}\t{self.requested}\n", encoding="utf-8")
-        try:
-            make()
-        except CommandError as error:
-            if self.number < self.last:
-                raise
-            leave_out(Omission(stage, str(error)))
-            console.warn(f"{made} is left out: {error}")
-        finally:
-            marker.unlink(missing_ok=True)
-
-    def _killed(self, marker: Path) -> str:
-        """Describe the end of the attempt before this one if it was killed; else ""."""
-        if not marker.is_file():
-            return ""
-        number, _, requested = marker.read_text(encoding="utf-8").strip().partition("\t")
-        if number != str(self.number - 1):  # of an earlier run, which was stopped
-            return ""
-        return f"killed in attempt {number} of {self.last} (memory or time{requested and f'; requested: {requested}'})"
+    marker.write_text(f"{number}\t{requested}\n", encoding="utf-8")
+    try:
+        make()
+    except CommandError as error:
+        if number < last:
+            raise
+        leave_out(Omission(stage, str(error)))
+        console.warn(f"{made} is left out: {error}")
+    finally:
+        marker.unlink(missing_ok=True)
