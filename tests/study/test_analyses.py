@@ -300,7 +300,7 @@ def test_the_first_page_of_the_report_has_the_verdict_of_the_run(tmp_path):
 def test_a_sheet_may_leave_out_columns(tmp_path):
     (tmp_path / "own.tsv").write_text("dataset\ttask\tmetric\nmine\tmt\tbleu\n", encoding="utf-8")
     sheet = analysis.read_sheet([ROOT / "config/datasets.tsv", tmp_path / "own.tsv"], columns.DATASETS)
-    assert sheet.iloc[-1][["dataset", "task", "pool", "overlay", "note"]].tolist() == ["mine", "mt", "", "", ""]
+    assert sheet.iloc[-1][["dataset", "task", "pool", "overlay"]].tolist() == ["mine", "mt", "", ""]
     assert analysis.row_place(sheet, len(sheet) - 1, "") == f"{tmp_path / 'own.tsv'}, line 2"
     alone = analysis.read_sheet([tmp_path / "own.tsv"], columns.DATASETS)
     assert alone["pool"].tolist() == [""]

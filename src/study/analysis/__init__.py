@@ -8,6 +8,7 @@ several analyses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import chain
@@ -79,15 +80,17 @@ def known() -> tuple[Table, ...]:
 
 
 def read_sheet(paths: Sequence[Path], declared: Table) -> pd.DataFrame:
-    """Read a sheet, which may be in several files, see `row_place`; columns that a file leaves out are empty."""
+    """Read the columns of a sheet that are declared; it may be in several files, see `row_place`."""
     import pandas as pd
 
     from pairsig.io import tables
+    from study.tables.columns import OPTIONAL
 
-    parts = {str(path): tables.read(path, known=[declared]) for path in paths}
+    required = replace(declared, columns=tuple(column for column in declared.columns if column not in OPTIONAL))
+    parts = {str(path): tables.read(path, required, known=[declared]) for path in paths}
     sheet = pd.concat(parts.values(), ignore_index=True)
-    sheet = sheet.fillna(dict.fromkeys(sheet.columns[sheet.dtypes == "str"], ""))
-    sheet = tables.check(sheet.assign(**dict.fromkeys(set(declared.names) - {*sheet.columns}, "")), declared)
+    for column in {*declared.columns}.intersection(OPTIONAL):
+        sheet[column.name] = sheet[column.name].fillna("") if column.name in sheet else ""
     sheet.attrs = {"source": " and ".join(parts), "n_rows": {path: len(part) for path, part in parts.items()}}
     return sheet
 

@@ -147,16 +147,13 @@ def addressed(table: pd.DataFrame, kind: str, *names: str) -> pd.DataFrame:
     return rows.assign(**{name: [str(of_row[place]) for of_row in parts] for place, name in enumerate(names)})
 
 
-DATASETS = Table(
-    "datasets",
-    (
-        DATASET,
-        TASK,
-        Column("pool", str, "datasets that this one pools"),
-        Column("overlay", str, "for retrained systems, the dataset of published ones to compare them with"),
-    ),
-    key=("dataset",),
+OPTIONAL = (
+    Column("pool", str, "datasets that this one pools"),
+    Column("overlay", str, "for retrained systems, the dataset of published ones to compare them with"),
 )
+"""Columns that a sheet may leave out; they are empty then."""
+
+DATASETS = Table("datasets", (DATASET, TASK, *OPTIONAL), key=("dataset",))
 """The columns of the sheet of datasets that analyses need."""
 
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
