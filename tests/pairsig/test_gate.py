@@ -189,6 +189,39 @@ def test_several_runs_are_compared_as_methods(lower):
     assert only(data, "0.001").verdict == ("worse" if check.pvalue_worse < 0.05 else "undecided")
 
 
+def of_four_runs(shift):
+    """Runs of two systems, the candidate better by about `shift`, on 80 segments; and the row that compares them."""
+    rng = np.random.default_rng(7)
+    old, new = rng.normal(0, 0.02, (2, 4, 1, 1))
+    runs = {"old": old + rng.random((4, 80, 1)), "new": new + shift + rng.random((4, 80, 1))}
+    data = replace(Statistics.from_arrays(runs, ["value"]), metrics=(average("value"),))
+    return data, methods.compare_methods(data, baseline="old", confidence_level=0.9).table.iloc[0]
+
+
+def test_runs_that_are_shown_to_be_better_are_not_worse():
+    """Half of the two-sided p-value is that of the better direction."""
+    data, row = of_four_runs(0.06)
+    assert row["pvalue_method"] / 2 < 0.05 < row["pvalue_method"]
+    assert (only(data, "0.02").largest_loss, only(data, "0.02").verdict) == (0.0, "passed")
+
+
+@pytest.mark.parametrize("shift", [0.02, 0.03])
+def test_more_segments_leave_the_variance_of_training(shift):
+    """V = S²/n + T; the reported number is the first with the power of one of the two claims."""
+    data, row = of_four_runs(shift)
+    check = only(data, "0.02")
+    of_segments = 2 * (row["standard_error"] ** 2 - row["error_twice_segments"] ** 2)  # S²/n
+    training = row["standard_error"] ** 2 - of_segments
+    assert (check.verdict, training > 1e-4) == ("undecided", True)
+    not_worse = sample_size.Design(claim="not-worse", margin=0.02, training=training)
+    better = sample_size.Design(training=training, test=gate.find("randomization", None, "greater"))
+
+    def power(n):
+        return max(sample_size.power(80 * of_segments, n, check.change, design) for design in (not_worse, better))
+
+    assert power(check.n_needed - 1) < 0.8 <= power(check.n_needed)
+
+
 def test_runs_without_variance_show_neither_claim():
     data = Statistics.from_arrays({"old": np.ones((2, 3, 1)), "new": np.zeros((2, 3, 1))}, ["value"])
     for statistics in (data, data.select(systems=data.systems[2:] + data.systems[:2])):
