@@ -18,7 +18,6 @@ from pairsig.core.compiled import check_few
 from pairsig.core.engine import Estimator, Progress, Resampling, Seed, seed_of
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
-from pairsig.io.choices import choose
 from pairsig.io.columns import NEAR_EXACT
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
@@ -97,12 +96,13 @@ def compare(
     chosen = chosen_metric(data, metric)
     chosen_test = definitions.find(test, method, alternative)
     resampling = Resampling(n_resamples, seed_of(rng), threads, batch, estimator=estimator)
-    _check(data, chosen_test, unit, part, n_resamples)
+    documents = data.documents_if(unit)
+    _check(data, chosen_test, part, n_resamples)
     memory.require(data.copied_by(chosen), "the counts of this metric")
     counts = data.of(chosen)
-    if unit == "document":
+    if documents is not None:
         memory.require(2 * 8 * counts.size, "the counts by document")
-        counts = by_document(data.documents, counts)
+        counts = by_document(documents, counts)
     scorer = engine.Scorer(counts, chosen, data.systems, memory)
     if or_draw and chosen_test.exact and not kernels.applies(scorer, chosen_test, unit):
         chosen_test = chosen_test.drawn
@@ -152,7 +152,7 @@ def compare(
     return table
 
 
-def _check(data: Statistics, test: definitions.Test, unit: str, part: tuple[int, int], n_resamples: int) -> None:
+def _check(data: Statistics, test: definitions.Test, part: tuple[int, int], n_resamples: int) -> None:
     """Raise an `InputError` if the test, the unit or the part does not suit a comparison of all pairs."""
     if test.directed:
         raise InputError(
@@ -168,7 +168,6 @@ def _check(data: Statistics, test: definitions.Test, unit: str, part: tuple[int,
         raise InputError(f"the {test.name} test draws nothing that could be split into {m} parts, expected part 1/1")
     if m > n_resamples:
         raise InputError(f"{n_resamples} resamples cannot be split into {m} parts, expected at most {n_resamples}")
-    choose(unit, ("segment", "document"), "unit")
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
     check_few(math.comb(len(data.systems), 2))

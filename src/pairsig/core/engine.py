@@ -299,7 +299,7 @@ class Scorer:
                 np.add(beyond, in_batch[0], out=beyond)
                 np.add(at_least, in_batch[1], out=at_least)
 
-        for_each_batch(add, test, self.product, resampling, resamples, progress, distinct=test.draw == "resample")
+        for_each_batch(add, test, self.product, resampling, resamples, progress)
         equal = at_least - beyond
         if len(borders) > 1:  # without a better system, both sides have the same border
             equal[self.gains(pairs) == 0] //= 2
@@ -318,7 +318,7 @@ class Scorer:
             take(factor * self.resampled(drawn, number).scores, number)
 
         resamples = range(resampling.n_resamples)
-        for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress, distinct=True)
+        for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress)
 
     def shuffled(
         self, moved: Floats, pairs: NDArray[np.intp], number: int, places: NDArray[np.intp] | None = None
@@ -591,12 +591,11 @@ def for_each_batch(
     progress: Progress | None = None,
     *,
     thresholds: NDArray[np.uint64] | None = None,
-    distinct: bool = False,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one.
 
-    `thresholds` are those of `random_streams.tilted_swaps`, for other swaps than those of the test. With `distinct`,
-    the totals are those of the product's distinct columns.
+    The totals of resamples are those of the product's distinct columns, those of swaps are of every system (see
+    `Product.totals`). `thresholds` are those of `random_streams.tilted_swaps`, for other swaps than those of the test.
     """
     check_time(len(resamples), product.n_units, product.shape[0], resampling.threads)
     plan = Work.of(product, test, resampling, len(resamples))
@@ -612,7 +611,7 @@ def for_each_batch(
                     return
                 rows = min(n_rows, len(resamples) - start)
                 totals = drawn(resampling.seed, resamples.start + start, rows)
-                take(totals if distinct else product.totals(totals), resamples.start + start)
+                take(totals if test.draw == "resample" else product.totals(totals), resamples.start + start)
                 if progress is not None:
                     progress(rows)
         except BaseException:
