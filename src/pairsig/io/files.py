@@ -8,6 +8,7 @@ A pipe (`<(zcat a.gz)`, /dev/stdin) can be read only once. Its bytes are kept, s
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import json
 import os
@@ -44,7 +45,7 @@ _WAIT = 10.0
 """Seconds to wait for a pipe that no program writes to; there is no limit once a program does."""
 _ZSTANDARD = 93  # number of the method in a zip archive; `zipfile` supports it from Python 3.14 on
 
-_MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz))!(?P<member>.+)", re.DOTALL)
+_MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz|zip))!(?P<member>.+)", re.DOTALL)
 # A damaged header of an archive can cause a ValueError, and so does a path with a NUL character.
 _UNREADABLE = (OSError, EOFError, ValueError, RuntimeError)
 _DECOMPRESSION = ("_lzma", "tarfile", "zipfile", "zlib")
@@ -147,6 +148,20 @@ def content(path: AnyPath) -> bytes:
             suggestion = near(match["member"], members)
             raise InputError(f"{match['archive']}: found no member {named(match['member'])} in the archive{suggestion}")
         return _decompressed(match["member"], io.BytesIO(members[match["member"]]))
+
+
+def matching(path: AnyPath) -> list[str]:
+    """The members of an archive that match a pattern, `treebank.zip!combined/wsj_00*.mrg`, by name; else the path itself."""
+    name = fspath(path)
+    match = _MEMBER.fullmatch(name)
+    if match is None or not set("*?[") & set(match["member"]):
+        return [name]
+    with _reading(path):
+        status = Path(match["archive"]).stat()
+        members = fnmatch.filter(_members(match["archive"], status.st_mtime_ns, status.st_size), match["member"])
+    if not members:
+        raise InputError(f"{match['archive']}: found no member that matches {named(match['member'])} in the archive")
+    return [f"{match['archive']}!{member}" for member in sorted(members)]
 
 
 def beginning(path: AnyPath, size: int = 2**16) -> bytes:
@@ -326,6 +341,8 @@ def _bounded(name: str, read: Callable[[int], bytes], chunk: int = 0) -> bytes:
 @lru_cache(maxsize=4)
 def _members(archive: str, mtime_ns: int, size: int) -> Mapping[str, memoryview]:  # noqa: ARG001
     """Contents of the regular files in an archive, by name, as views into one buffer."""
+    if archive.endswith(".zip"):
+        return {name: memoryview(read()) for name, read in zip_members(archive).items()}
     import tarfile
 
     with opened(archive) as file:

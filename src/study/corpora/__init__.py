@@ -22,7 +22,7 @@ import numpy as np
 
 from pairsig.io.choices import choose, sort_options
 from pairsig.io.errors import InputError
-from pairsig.io.files import AnyPath, open_text
+from pairsig.io.files import AnyPath, matching, open_text
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 """A line of `sha256sum`; the asterisk marks binary mode."""
@@ -126,17 +126,19 @@ def read(
     segments = []
     for file in files:
         domain, _, paths = file.rpartition("=")
-        path, *others = paths.split("+")
-        if len(others) > len(PARALLEL.get(task, ())):
-            raise InputError(f"found {paths} for the task {task}, expected fewer files joined by +")
-        of_file = reader.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
-        left: Iterable[Segment] = islice(of_file, skip, None)
-        if every := hold_out or held_out:
-            left = _split(list(left), every)[bool(held_out)]
-        taken = [replace(segment, domain=domain or segment.domain) for segment in islice(left, first)]
+        taken: list[Segment] = []
+        for part in [paths] if "+" in paths else matching(paths):
+            path, *others = part.split("+")
+            if len(others) > len(PARALLEL.get(task, ())):
+                raise InputError(f"found {part} for the task {task}, expected fewer files joined by +")
+            of_file = reader.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
+            left: Iterable[Segment] = islice(of_file, skip, None)
+            if every := hold_out or held_out:
+                left = _split(list(left), every)[bool(held_out)]
+            taken += [replace(segment, domain=domain or segment.domain) for segment in islice(left, first)]
         if not taken:
             raise InputError(
-                f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected at least one"
+                f"{paths}: found no segment{f' after the first {skip}' * bool(skip)}, expected at least one"
             )
         segments += taken
     return segments

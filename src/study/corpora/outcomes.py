@@ -277,8 +277,42 @@ def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", f
     )
 
 
+def tac(table: Path, peers: Path | None = None, *, score: str = "ROUGE_2", last: int = 57, without: str = "") -> _Outcomes:
+    """Read scores of TAC's summarization systems: a CSV table with one row per topic and peer.
+
+    In this table, the column `System` is the topic, and `Utterance` the peer, `M0` to `M58`. The last peers are people.
+
+    Parameters
+    ----------
+    table
+        CSV with the columns `System`, `Utterance` and scores from 0 to 1.
+    peers
+        TSV with the columns `peer` (a number) and `group`.
+    score
+        Column with the score, which is multiplied by 100.
+    last
+        Number of the last peer that is a system.
+    without
+        Peers to leave out, separated by commas.
+    """
+    import pandas as pd
+
+    rows = pd.read_csv(table)
+    scores = rows.pivot_table(index="System", columns="Utterance", values=score, aggfunc="first") * 100
+    names = [name for name in (f"M{number}" for number in range(last + 1)) if name not in without.split(",")]
+    groups = {} if peers is None else _tsv(peers).set_index("peer")["group"].to_dict()
+    return _Outcomes(
+        scores=scores[names],
+        domains=[""] * len(scores),
+        documents=[""] * len(scores),
+        counts=lambda _, values: {"value": np.round(values.to_numpy(), 6)},
+        groups={f"M{peer}": group for peer, group in groups.items()},
+    )
+
+
 READERS: dict[str, Callable[..., _Outcomes]] = {
-    "llmbar": llmbar, "mmlu_pro": mmlu_pro, "livebench": livebench, "bfcl": bfcl, "scores": scores, "values": values,
+    "llmbar": llmbar, "mmlu_pro": mmlu_pro, "livebench": livebench, "bfcl": bfcl, "scores": scores, "tac": tac,
+    "values": values,
 }  # fmt: skip
 """Readers of outcomes by name."""
 
