@@ -1,0 +1,444 @@
+"""The 2012 paper's claims on later data: translation from 2008 to 2024, and evaluations of language models.
+
+Everything follows from the influence values of each system on each test set. With u the influence values of two
+systems in points, dᵢ = uᵢᴬ − uᵢᴮ minus their mean, and n segments, the standard error of the gain is
+√(n/(n − 1) Σ dᵢ²), and p is that of Student's t with n − 1 degrees of freedom, two-sided. The gain at which p,
+one-sided, is 0.05 is 1.645 standard errors; the critical difference of a test set is its median over the pairs.
+
+Intervals are 2.5 and 97.5 % quantiles of `N_RESAMPLES` resamples of systems (in groups, such as a team or a model in
+several modes) and of test sets or domains, drawn together. A row with the groups g and h on the test sets s and t has
+the weight m_g m_h c_s c_t, where m and c are how often each was drawn (Owen and Eckles 2012).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pairsig.core.influence import influence_values
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import Column, Table, count
+from pairsig.io.tables import frame
+from pairsig.metrics import registry
+from study.tables.columns import numeric, with_interval
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+N_RESAMPLES = 1000
+N_SPLITS = 20
+"""Random splits of each test set into halves."""
+PAPER = 2034
+"""Segments of the paper's translation test set."""
+Z_05 = 1.6448536269514722
+"""A gain of this many standard errors has a one-sided p of 0.05, by the normal distribution."""
+WINDOWS = ((0.04, 0.08), (0.005, 0.16))
+"""Ranges of two-sided p in which replication is counted."""
+LEAST = 100
+"""Segments that a domain of a translation test set must have."""
+
+ERAS = {"WMT 2008–2014": (2008, 2014), "WMT 2021–2024": (2021, 2024)}
+MODELS = {"mmlu-pro": "MMLU-Pro", "livebench": "LiveBench", "bfcl": "BFCL", "llmbar": "LLMBar"}
+"""Benchmarks of language models with categories."""
+RUNS = {"terminal-bench": "Terminal-Bench", "livecodebench-generation": "LiveCodeBench, generation"}
+"""Benchmarks with several runs per item."""
+UNLIKE = ("bfcl", "relevance")
+"""A benchmark and the category in which the order of models differs most, chosen after the results were seen."""
+
+YEARS = Table(
+    "years",
+    (
+        Column("dataset", str, "translation test set"),
+        count("year", "year of the shared task"),
+        Column("language_pair", str, "source and target language"),
+        count("n_systems", "systems with different outputs", "systems", "systems"),
+        count("n_segments", "segments of the test set", "segments", "segments"),
+        *with_interval(
+            "critical_difference",
+            f"gain in BLEU at which the median pair reaches p = 0.05, scaled to {PAPER:,} segments",
+            "two decimals",
+            "points",
+            over=" over systems",
+        ),
+        numeric("spread", "standard deviation of BLEU's influence values per segment, median system", "points"),
+        numeric("correlation", "correlation of two systems' influence values, median pair"),
+        numeric("score", "BLEU of the median system", "points"),
+    ),
+    key=("dataset",),
+)
+
+TODAY = Table(
+    "today",
+    (
+        Column("claim", str, "name of the claim"),
+        Column("data", str, "test sets, or a benchmark"),
+        Column("measured", str, "what is measured"),
+        count("n", "pairs of systems behind the number; one pair may count on several test sets", "pairs", "pairs"),
+        count("n_test_sets", "test sets or categories", "test sets", "test sets"),
+        *with_interval("value", "the number measured", over=" over systems and test sets"),
+        numeric("expected", "what is expected if the second test set comes from the same source", missing=True),
+    ),
+    key=("claim", "data", "measured"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of different systems on one test set; arrays have one row per pair."""
+
+    groups: Codes  # (pairs, 2): numbers of the systems' groups
+    gain: Floats  # score of the first minus that of the second, in points
+    error: Floats  # standard error of the gain
+    correlation: Floats
+    n: int  # segments
+
+
+def _pvalue(gain: Floats, error: Floats, n: int) -> Floats:
+    from scipy.special import stdtr
+
+    pvalue: Floats = np.minimum(1.0, 2 * stdtr(n - 1, -np.abs(gain) / error))
+    return pvalue
+
+
+def year_of(data: Statistics) -> int | None:
+    """Year of a WMT test set, from a name such as `wmt08-de-en`."""
+    match = re.fullmatch(r"wmt(\d\d)-[a-z]{2}-[a-z]{2}", data.dataset)
+    return 2000 + int(match[1]) if match else None
+
+
+class _Measured:
+    """The systems of a dataset: counts without repeated outputs, and the numbers of their groups."""
+
+    def __init__(self, data: Statistics) -> None:
+        self.name = data.dataset
+        self.metric = registry.metric("bleu" if "match_1" in data.columns else "accuracy")
+        counts = data.of(self.metric)
+        _, first = np.unique(counts.reshape(len(counts), -1), axis=0, return_index=True)
+        chosen = np.sort(first)
+        self.counts = np.asarray(counts[chosen], dtype=np.float64)
+        _, self.group = np.unique(np.asarray(data.groups)[chosen], return_inverse=True)
+        self.domains = np.asarray(data.domains)
+        self.first, self.second = np.triu_indices(len(chosen), 1)
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[1])
+
+    def scores(self, segments: Any = slice(None)) -> Floats:
+        scored: Floats = self.metric.score(self.counts[:, segments].sum(axis=1))
+        return scored
+
+    def influence(self, segments: Any = slice(None)) -> Floats:
+        u = influence_values(self.counts[:, segments], self.metric)
+        centred: Floats = u - u.mean(axis=1, keepdims=True)
+        return centred
+
+    def pairs(self, segments: Any = slice(None)) -> Pairs:
+        """All pairs on some segments whose gains vary."""
+        u = self.influence(segments)
+        n = u.shape[1]
+        products = u @ u.T * (n / (n - 1))
+        variance = np.diag(products)
+        shared = products[self.first, self.second]
+        squared = variance[self.first] + variance[self.second] - 2 * shared
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = shared / np.sqrt(variance[self.first] * variance[self.second])
+        scores = self.scores(segments)
+        gain = scores[self.first] - scores[self.second]
+        # Rounding errors of equal systems are no variance.
+        error = np.sqrt(
+            np.where(squared > 1e-9 * np.maximum(variance[self.first], variance[self.second]), squared, 0.0)
+        )
+        groups = np.stack([self.group[self.first], self.group[self.second]], axis=1)
+        return Pairs(groups, gain, error, correlation, n)
+
+
+def _weights(rng: np.random.Generator, groups: Codes, sets: Codes) -> Iterator[Floats]:
+    """How often each row is drawn in each resample of groups and of test sets."""
+    n_groups, n_sets = int(groups.max()) + 1, int(sets.max()) + 1
+    same = groups[:, 0] == groups[:, 1]
+    for _ in range(N_RESAMPLES):
+        drawn = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups).astype(np.float64)
+        of_groups = np.where(same, drawn[groups[:, 0]], drawn[groups[:, 0]] * drawn[groups[:, 1]])
+        of_sets = np.ones(len(sets))
+        if n_sets > 1:
+            chosen = np.bincount(rng.integers(n_sets, size=n_sets), minlength=n_sets).astype(np.float64)
+            of_sets = chosen[sets].prod(axis=1)
+        weights: Floats = of_groups * of_sets
+        if weights.sum() > 0:
+            yield weights
+
+
+def interval(
+    statistic: Callable[[Floats], float], groups: Codes, sets: Codes, *, seed: int = 2012
+) -> tuple[float, float]:
+    """Quantiles of a weighted statistic over resamples of groups (rows, 2) and of test sets (rows, 1 or 2)."""
+    rng = np.random.default_rng(seed)
+    values = np.array([statistic(weights) for weights in _weights(rng, groups, sets)])
+    values = values[np.isfinite(values)]
+    return (float(np.quantile(values, 0.025)), float(np.quantile(values, 0.975))) if len(values) else (np.nan, np.nan)
+
+
+def _median(values: Floats, weights: Floats) -> float:
+    order = np.argsort(values)
+    cumulated = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+
+
+def _of_median(values: Floats, groups: Codes) -> tuple[float, float, float]:
+    """The median over the pairs of one test set, with its interval over systems."""
+    ends = interval(partial(_median, values), groups, np.zeros((len(values), 1), dtype=np.intp))
+    return _median(values, np.ones(len(values))), *ends
+
+
+def _of_rate(hits: NDArray[Any], groups: Codes, sets: Codes) -> tuple[float, float, float]:
+    """A share with its interval; one trial per test set where all rows agree, so that no interval has length 0."""
+    hits = hits.astype(np.float64)
+    value = float(hits.mean()) if len(hits) else np.nan
+    if not len(hits):
+        return np.nan, np.nan, np.nan
+    n_sets = len(np.unique(sets))
+    if value in (0.0, 1.0):
+        slack = 1 - 0.025 ** (1 / n_sets)
+        return (value, 0.0, slack) if value == 0 else (value, 1 - slack, 1.0)
+    return value, *interval(lambda weights: float(weights @ hits / weights.sum()), groups, sets)
+
+
+def years(data: Iterable[Statistics]) -> pd.DataFrame:
+    """Critical difference of every WMT test set at the size of the paper's, and what it consists of."""
+    rows = []
+    for statistics in data:
+        year = year_of(statistics)
+        if year is None:
+            continue
+        measured = _Measured(statistics)
+        pairs = measured.pairs()
+        value, low, high = _of_median(Z_05 * pairs.error * np.sqrt(pairs.n / PAPER), pairs.groups)
+        rows.append(
+            {
+                "dataset": measured.name,
+                "year": year,
+                "language_pair": measured.name[6:],
+                "n_systems": len(measured.counts),
+                "n_segments": pairs.n,
+                "critical_difference": value,
+                "critical_difference_low": low,
+                "critical_difference_high": high,
+                "spread": float(np.median(measured.influence().std(axis=1, ddof=1))) * pairs.n,
+                "correlation": float(np.nanmedian(pairs.correlation)),
+                "score": float(np.median(measured.scores())),
+            }
+        )
+    rows.sort(key=lambda row: (row["year"], row["dataset"]))
+    return frame(YEARS, rows)
+
+
+def today(data: Iterable[Statistics]) -> pd.DataFrame:
+    """Each claim of the paper on later data, with its interval over systems and test sets.
+
+    Parameters
+    ----------
+    data
+        Statistics of WMT test sets (by BLEU) and of the benchmarks in `MODELS` and `RUNS` (by accuracy).
+    """
+    rows: list[dict[str, Any]] = []
+    test_sets = {statistics.dataset: statistics for statistics in data}
+    translation = {name: _Measured(item) for name, item in test_sets.items() if year_of(item)}
+    for era, (first, last) in ERAS.items():
+        chosen = [item for name, item in translation.items() if first <= 2000 + int(name[3:5]) <= last]
+        rows += _of_era(era, chosen)
+        rows += _of_era(f"{era}, German–English", [item for item in chosen if item.name[6:] in ("de-en", "en-de")])
+    rows += _of_era("WMT 2010", [item for name, item in translation.items() if name.startswith("wmt10")])
+    with_domains = [item for item in translation.values() if item.name.startswith(("wmt22", "wmt24"))]
+    rows += _replication("WMT 2022 and 2024", with_domains, LEAST)
+    models = {name: _Measured(test_sets[name]) for name in MODELS if name in test_sets}
+    for name, item in models.items():
+        rows += _similar(MODELS[name], [item])
+        rows += _replication(MODELS[name], [item], 1)
+        rows += _items(MODELS[name], item)
+    if UNLIKE[0] in models:
+        rows += _replication(f"{MODELS[UNLIKE[0]]}, {UNLIKE[1]}", [models[UNLIKE[0]]], 1, only=UNLIKE[1])
+    for name, noun in RUNS.items():
+        if name in test_sets:
+            rows += _runs(noun, test_sets[name])
+    return frame(TODAY, rows)
+
+
+def _row(
+    claim: str, data: str, measured: str, n: int, n_sets: int, value: Sequence[float], expected: float = np.nan
+) -> dict[str, Any]:
+    names = dict(zip(("value", "value_low", "value_high"), value, strict=True))
+    row = {"claim": claim, "data": data, "measured": measured, "n": n, "n_test_sets": n_sets, "expected": expected}
+    return row | names
+
+
+def _together(chosen: Sequence[_Measured]) -> tuple[list[Pairs], Codes, Codes]:
+    """Pairs of several test sets, with the numbers of groups (each test set has its own) and of test sets per row."""
+    pairs = [item.pairs() for item in chosen]
+    ends = np.cumsum([0, *(int(item.group.max()) + 1 for item in chosen)])
+    groups = np.vstack([part.groups + start for part, start in zip(pairs, ends, strict=False)])
+    sets = np.repeat(np.arange(len(pairs)), [len(part.gain) for part in pairs])[:, None]
+    return pairs, groups, sets
+
+
+def _of_era(era: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
+    """The half-point rule, the critical difference, and how it depends on correlation and size."""
+    if not chosen:
+        return []
+    pairs, groups, sets = _together(chosen)
+    gain = np.abs(np.concatenate([part.gain for part in pairs]))
+    error = np.concatenate([part.error for part in pairs])
+    n = np.repeat([part.n for part in pairs], [len(part.gain) for part in pairs])
+    rows = []
+    for low, high in ((0.5, np.inf), (0.5, 1.0)):
+        inside = (gain > low) & (gain <= high)
+        which = "gains above 0.5 BLEU" if np.isinf(high) else "gains from 0.5 to 1 BLEU"
+        for size, scaled in (("", error), (f" at {PAPER:,} segments", error * np.sqrt(n / PAPER))):
+            missed = _pvalue(gain[inside], scaled[inside], PAPER) >= 0.05
+            value = _of_rate(missed, groups[inside], sets[inside])
+            measured = f"share of {which} with two-sided p of 0.05 or more{size}"
+            rows.append(_row("half a point", era, measured, int(inside.sum()), len(chosen), value))
+    scaled = Z_05 * error * np.sqrt(n / PAPER)
+
+    def mean_of_medians(weights: Floats) -> float:
+        medians = []
+        for number in range(len(chosen)):
+            inside = sets[:, 0] == number
+            if weights[inside].sum() > 0:
+                medians.append(_median(scaled[inside], weights[inside]))
+        return float(np.mean(medians))
+
+    value = (mean_of_medians(np.ones(len(scaled))), *interval(mean_of_medians, groups, sets))
+    measured = f"critical difference at {PAPER:,} segments, mean over test sets"
+    rows.append(_row("critical difference", era, measured, len(gain), len(chosen), value))
+    return rows + _similar(era, chosen) + _sizes(era, chosen)
+
+
+def _similar(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
+    """Exponent of 1 − correlation in the standard error, with a level of its own for each test set."""
+    pairs, groups, sets = _together(chosen)
+    error, correlation = (np.concatenate([getattr(part, key) for part in pairs]) for key in ("error", "correlation"))
+    usable = (error > 0) & (correlation < 1 - 1e-9)
+    x, y = np.log(1 - correlation[usable]), np.log(error[usable])
+    code = sets[usable, 0]
+
+    def slope(weights: Floats) -> float:
+        total = np.bincount(code, weights, len(chosen))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_x, of_y = (np.bincount(code, weights * values, len(chosen)) / total for values in (x, y))
+        dx, dy = x - np.nan_to_num(of_x)[code], y - np.nan_to_num(of_y)[code]
+        spread = float((weights * dx) @ dx)
+        return float((weights * dx) @ dy) / spread if spread > 0 else np.nan
+
+    value = (slope(np.ones(len(x))), *interval(slope, groups[usable], sets[usable]))
+    return [
+        _row("similar systems", name, "exponent of 1 − correlation in the standard error", len(x), len(chosen), value)
+    ]
+
+
+def _sizes(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
+    """Exponent of the number of segments in the median standard error, over the first 100, 200, 400 … segments."""
+    slopes = []
+    for item in chosen:
+        sizes = np.array([*(100 * 2**k for k in range(12) if 100 * 2**k < len(item)), len(item)])
+        medians = [float(np.median(item.pairs(slice(0, int(size))).error)) for size in sizes]
+        slopes.append(float(np.polyfit(np.log(sizes), np.log(medians), 1)[0]))
+    values = np.array(slopes)
+    codes = np.arange(len(values))[:, None]
+    ends = interval(
+        lambda weights: float(weights @ values / weights.sum()), np.zeros((len(values), 2), dtype=np.intp), codes
+    )
+    measured = "exponent of the number of segments, first 100, 200, 400 … segments, mean over test sets"
+    return [_row("size", name, measured, sum(len(item.first) for item in chosen), len(chosen), (values.mean(), *ends))]
+
+
+def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: str = "") -> list[dict[str, Any]]:
+    """How often the winner on a part of a test set wins again on another: another domain, or the other random half."""
+    from scipy.special import ndtr
+
+    records: dict[str, list[tuple[Any, ...]]] = {"domain": [], "halves": []}
+    start_group = start_set = 0
+    for item in chosen:
+        names, sizes = np.unique(item.domains, return_counts=True)
+        parts = [np.flatnonzero(item.domains == domain) for domain in names[sizes >= least] if domain not in ("", "-")]
+        wanted = [domain == only for domain in names[sizes >= least] if domain not in ("", "-")]
+        rng = np.random.default_rng([2012, *item.name.encode()])
+        cuts = [rng.permutation(len(item)) for _ in range(0 if only or len(parts) < 2 else N_SPLITS)]
+        half = len(item) // 2
+        for kind, first, second, a, b in [
+            *(("domain", parts[i], parts[j], i, j) for i in range(len(parts)) for j in range(len(parts))
+              if i != j and (not only or wanted[i] or wanted[j])),
+            *(("halves", cut[:half], cut[half:], 0, 0) for cut in cuts),
+        ]:  # fmt: skip
+            on, against = item.pairs(np.sort(first)), item.pairs(np.sort(second))
+            usable = (on.error > 0) & (on.gain != 0)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                z = np.abs(on.gain) / (on.error * np.sqrt(1 + on.n / against.n))
+            again = np.where(against.gain == 0, 0.5, np.sign(on.gain) == np.sign(against.gain))
+            pvalue = _pvalue(on.gain[usable], on.error[usable], on.n)
+            sets = np.broadcast_to([start_set + a, start_set + b], (int(usable.sum()), 2))
+            records[kind].append((pvalue, again[usable], ndtr(z[usable]), on.groups[usable] + start_group, sets))
+        start_group += int(item.group.max()) + 1
+        start_set += max(1, len(parts))
+    rows = []
+    for kind, measured in (("halves", "the other random half"), ("domain", "another domain or category")):
+        if not records[kind]:
+            continue
+        pvalue, again, expected, groups, sets = (np.concatenate(part) for part in zip(*records[kind], strict=True))
+        for low, high in WINDOWS:
+            inside = (pvalue > low) & (pvalue <= high)
+            value = _of_rate(again[inside], groups[inside], sets[inside])
+            text = f"the winner wins again on {measured}, two-sided p from {low:g} to {high:g}"
+            n_sets = len(np.unique(sets[inside]))
+            rows.append(
+                _row("wins again", name, text, int(inside.sum()), n_sets, value, float(expected[inside].mean()))
+            )
+    return rows
+
+
+def _items(name: str, item: _Measured) -> list[dict[str, Any]]:
+    """The critical difference of a benchmark with 500 items, and with all that it has."""
+    pairs = item.pairs()
+    rows = []
+    for size in (500, len(item)):
+        scaled = Z_05 * pairs.error * np.sqrt(pairs.n / size)
+        value = _of_median(scaled, pairs.groups)
+        rows.append(
+            _row("critical difference", name, f"critical difference with {size:,} items", len(scaled), 1, value)
+        )
+    return rows
+
+
+def _runs(name: str, data: Statistics) -> list[dict[str, Any]]:
+    """The critical difference with one run of every item, with k, and with infinitely many.
+
+    Of k runs on item i, a share pᵢ passed. p̂(1 − p̂)k/(k − 1) estimates the variance wᵢ of one run without bias. The
+    variance of a difference per item is S with k runs, so T = S − (w̄ᴬ + w̄ᴮ)/k without sampling, and T + w̄ᴬ + w̄ᴮ with
+    one run of each.
+    """
+    columns = list(data.columns)
+    correct, total, n_runs = (
+        data.counts[:, :, columns.index(key)].astype(np.float64) for key in ("correct", "total", "runs")
+    )
+    k = int(n_runs.max())
+    full = (n_runs == k).all(axis=1)
+    shares = (correct / total)[full]
+    _, group = np.unique(np.asarray(data.groups)[full], return_inverse=True)
+    within = (shares * (1 - shares) * k / (k - 1)).mean(axis=1)
+    first, second = np.triu_indices(len(shares), 1)
+    spread = np.array([(shares[a] - shares[b]).var(ddof=1) for a, b in zip(first, second, strict=True)])
+    sampling = within[first] + within[second]
+    without = np.maximum(spread - sampling / k, 0.0)
+    groups = np.stack([group[first], group[second]], axis=1)
+    rows = []
+    for number, variance in (("one run", without + sampling), (f"{k} runs", spread), ("infinitely many runs", without)):
+        scaled = 100 * Z_05 * np.sqrt(variance / shares.shape[1])
+        value = _of_median(scaled, groups)
+        rows.append(_row("runs", name, f"critical difference with {number} of every item", len(scaled), 1, value))
+    return rows
