@@ -10,19 +10,42 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pairsig.io.columns import Column, Table
+from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
-from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, addressed, numeric, optional_count, with_interval
+from study.tables.columns import ENDS, PUBLISHED, addressed, numeric, optional_count, with_interval
 
 _WHY = "why the two cannot be compared, or what the comparison assumes"
+
+VERDICTS = {
+    "agrees": "the two numbers differ by at most 1.96 standard errors of their difference, and a difference of a "
+    "quarter of the number would have been noticed",
+    "differs": "the two numbers differ by more than that",
+    "cannot tell": "the two numbers are so uncertain that a difference of a quarter of the number would not have been "
+    "noticed",
+    "better": "our number is better than a bound (a time or a size) that the paper reports",
+    "too few": f"our number is based on fewer than {MIN_PAIRS} pairs in the window or fewer than {MIN_SYSTEMS} systems",
+    "not comparable": "the two numbers measure different things, or this run did not compute ours; `why` explains it",
+}
+"""Meaning of each verdict."""
+VERDICT_NAMES = tuple(VERDICTS)
+
+EVIDENCE = {
+    "same outputs": "the paper's test set and its systems",
+    "same test set": "the paper's test set, our systems",
+    "other data": "the same task, other data and systems",
+    "formula": "follows from a formula or a simulation, whatever the data",
+}
+"""Kinds of evidence, the strongest first."""
 
 REPRODUCTION = Table(
     "reproduction",
     (
         *columns.ITEM,
+        Column("evidence", str, "whose test set and systems our number has", choices=tuple(EVIDENCE)),
+        Column("comparison", str, "the comparison that the number belongs to; numbers of one comparison count once"),
         columns.COMPARED_WITH,
         *with_interval("ours", "our number", "by unit", "see `unit`", ends=ENDS),
         optional_count("ours_n_segments", "segments in our test set", "segments", "our segments"),
@@ -30,16 +53,15 @@ REPRODUCTION = Table(
             "expected", "the published number scaled to the number of segments in our test set", "see `unit`",
             "published, scaled", "by unit", missing=True,
         ),
-        columns.INFORMATION,
-        optional_count("ours_information", "words, brackets or links in our test set", "", "our information"),
         numeric(
-            "expected_by_information", "the published number scaled to the words, brackets or links in our test set",
-            "see `unit`", "scaled by information", "by unit", missing=True,
+            "detectable_low", "largest number below the expected one that would have been called different",
+            "see `unit`", "by unit", missing=True,
         ),
         numeric(
-            "ratio", "our number divided by the expected one (scaled by information where that is known)",
-            shown="two decimals", missing=True,
+            "detectable_high", "smallest number above the expected one that would have been called different",
+            "see `unit`", "by unit", missing=True,
         ),
+        numeric("ratio", "our number divided by the expected one", shown="two decimals", missing=True),
         numeric(
             "error", "standard error of our number, over systems and segments or test sets; of its logarithm for "
             "thresholds, of its logit for shares", missing=True,
@@ -51,28 +73,39 @@ REPRODUCTION = Table(
         numeric(
             "z", "difference divided by the standard error of both numbers together", shown="two decimals", missing=True
         ),
-        Column(
-            "verdict",
-            str,
-            "whether the two numbers agree",
-            choices=("agrees", "differs", "better", "too few", "not comparable"),
+        Column("verdict", str, "whether the two numbers agree", choices=VERDICT_NAMES),
+        numeric(
+            "expected_by_information", "the published number scaled to the words, brackets or links in our test set",
+            "see `unit`", "scaled by information", "by unit", missing=True,
         ),
+        Column("verdict_by_information", str, "the verdict by that number; empty where it is unknown"),
         Column("why", str, _WHY),
     ),
     key=("item",),
 )  # fmt: skip
 
-
-VERDICTS = {
-    "agrees": "the two numbers differ by at most 1.96 standard errors of their difference",
-    "differs": "the two numbers differ by more than that",
-    "better": "our number is better than a bound (a time or a size) that the paper reports",
-    "too few": f"our number is based on fewer than {MIN_PAIRS} pairs in the window or fewer than {MIN_SYSTEMS} systems",
-    "not comparable": "the two numbers measure different things, or this run did not compute ours; `why` explains it",
-}
-"""Meaning of each verdict."""
+TALLY = Table(
+    "tally",
+    (
+        Column("paper", str, "2012 or 2022", choices=("2012", "2022")),
+        Column("evidence", str, "whose test set and systems our numbers have", choices=tuple(EVIDENCE)),
+        count("n_numbers", "published numbers", "numbers", "numbers"),
+        count("n_comparisons", "comparisons: numbers from the same test set and systems count once", "", "comparisons"),
+        *(count(verdict.replace(" ", "_"), f"comparisons with the verdict `{verdict}`") for verdict in VERDICT_NAMES),
+        *with_interval(
+            "detectable", "smallest relative difference that would have been called `differs`, median comparison",
+            "share", ends=("detectable_least", "detectable_most"),
+        ),
+        count("agrees_by_information", "comparisons that agree if thresholds are scaled by words, brackets or links"),
+        count("differs_by_information", "comparisons that differ if they are scaled so"),
+    ),
+    key=("paper", "evidence"),
+)  # fmt: skip
 
 Z_95 = 1.959963984540054
+
+LARGEST_DETECTABLE = 0.25
+"""A comparison that would not have noticed a difference of a quarter of the number cannot tell."""
 
 _PUBLISHED = tuple(name for name in REPRODUCTION.names if name in PUBLISHED.names and name != "why")
 
@@ -82,40 +115,33 @@ def check(
     *,
     thresholds: pd.DataFrame,
     threshold_errors: pd.DataFrame,
-    size_scaling: pd.DataFrame,
     calibration: pd.DataFrame,
     systems: pd.DataFrame | None = None,
-    claims: pd.DataFrame | None = None,
     relative_error: pd.DataFrame | None = None,
     run_time: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """Compare each published number with ours and give a verdict (see `VERDICTS`).
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compare each published number with ours, give a verdict (see `VERDICTS`), and count the verdicts.
 
     Parameters
     ----------
     published
         The numbers printed in the papers, table `PUBLISHED`.
-    thresholds, threshold_errors, size_scaling, calibration
-        Tables of `thresholds`, `threshold_errors` and `calibrate`. Where there are several tests, the bootstrap is
-        used, as in the paper.
+    thresholds, threshold_errors, calibration
+        Tables of `thresholds`, `threshold_errors` and `calibrate`.
     systems
         Table of `describe`, for the number of words, brackets or links per segment.
-    claims
-        Table of `claims`, for its numbers and for the variation of exponents when the segments are in random order.
     relative_error, run_time
         Tables of `approximate` and `race`, for the numbers of the exact-test paper.
 
     Notes
     -----
-    The column `compared_with` has the address of our number (docs/sheets/comparisons.md lists the kinds). If there is
-    none, the column `why` of the sheet gives the reason.
+    The column `compared_with` has the address of our number. If there is none, the column `why` of the sheet gives the
+    reason.
 
-    Test sets differ in size, and a threshold falls with the square root of the amount of information. The expected
-    threshold is therefore the published one times sqrt(n_published / n), where n is the number of segments. Where the
-    sheet contains the number of words, brackets or links in the paper's test set, a second expected threshold
-    (`expected_by_information`) uses these instead; ours are the dataset's average per segment times the number of
-    segments. The verdict uses the second one where it exists. If our threshold differs from both but lies between
-    them, the verdict is `not comparable`.
+    Test sets differ in size, and a threshold falls with the square root of the number of segments, the paper's own unit
+    of size. The expected threshold is therefore the published one times sqrt(n_published / n), for every row. Where the
+    sheet has the number of words, brackets or links in the paper's test set, `verdict_by_information` uses these
+    instead; it is reported and not counted.
 
     Two numbers are compared on the scale on which they are nearly normal: thresholds as logarithms, shares as logits.
     Both have a standard error. The error of a published number is that of a study of its size with systems like ours:
@@ -125,16 +151,21 @@ def check(
         squares; the interval combines both. Where the test set is one of many windows, ours is the mean over all of
         them. With the errors σ over segments and σ₊ over segments and systems of the *paper's* percentile in studies
         redrawn from ours, n segments and m systems, the square of the paper's is σ²n/n′ + (σ₊² − σ²)m/m′. The size of
-        its test set is n′ (by information, if that is known), and m′ its number of systems, where the sheet has it.
+        its test set is n′, and m′ its number of systems, where the sheet has it.
     share
         Ours has the error over systems and test sets. The square of the paper's, P′, is 1/(n′P′(1 − P′)) +
         B²/(c Q²(1 − Q)²) with its n′ pairs of systems. B is the standard deviation of our rate between pairs of test
         sets (`between` in `calibration`), and Q the mean of both rates. The paper has c pairs of test sets: as many as
         we draw for its population, otherwise one. Where it reports n′ only for the window around 0.05, n′ for other
         ranges follows from our numbers of pairs.
-    exponent
-        Ours has the error over systems and, if `claims` is given, over orders of the segments. The paper's follows from
-        its two thresholds, from which it is computed, and their errors.
+    printed, pairs
+        On the paper's own outputs there is nothing to redraw. Ours has the range over the usual definitions of a
+        percentile (the paper names none) or, for a number of pairs, that of the Monte Carlo error of their p-values.
+        The published number agrees if it lies in this range, widened by its rounding.
+
+    With E the standard error of the difference of both numbers, a number differs if it is more than 1.96 E away. The
+    same distance on either side of the expected number is the smallest difference that would have been called
+    `differs`. Where it exceeds a quarter of the number, the verdict is `cannot tell` in place of `agrees`.
 
     For other numbers without a known error, the paper's is assumed to be as large as ours. Published run times
     are upper bounds, and published numbers of sentences up to which a test is faster are lower bounds: the verdict
@@ -142,39 +173,89 @@ def check(
 
     Returns
     -------
-    Table `REPRODUCTION`, one row per published number.
+    Tables `REPRODUCTION`, one row per published number, and `TALLY`, one row per paper and kind of evidence.
     """
-    thresholds, size_scaling = of_one_test(thresholds), of_one_test(size_scaling)
+    thresholds = of_one_test(thresholds)
+
+    def of_thresholds(dataset: str, subset: str, test_set: str = "") -> pd.Series | None:
+        return _first(thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole")
+
     kinds: dict[str, tuple[Callable[..., pd.Series | None], Callable[..., dict[str, object]]]] = {
-        "threshold": (
-            lambda dataset, subset, test_set="": _first(
-                thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole"
-            ),
-            partial(_threshold, lengths=_lengths(systems), errors=threshold_errors),
-        ),
-        "exponent": (partial(_exponent_of, size_scaling, claims), partial(_exponent, errors=threshold_errors)),
+        "threshold": (of_thresholds, partial(_threshold, lengths=_lengths(systems), errors=threshold_errors)),
+        "printed": (of_thresholds, partial(_recomputed, name="printed")),
+        "pairs": (of_thresholds, partial(_recomputed, name="n_pairs")),
         "share": (partial(_share, calibration), partial(_percentage, in_window=_in_window(published))),
     }
-    if claims is not None:
-        claim = partial(_claim, claims)
-        kinds |= {"claim": (claim, partial(_mean, theirs=0.0)), "below": (claim, _below)}
     if relative_error is not None:
-        kinds["p"] = partial(_mean_p, relative_error), partial(_mean, theirs=None)
+        kinds["p"] = partial(_mean_p, relative_error), _mean
         kinds["samples"] = partial(_samples, relative_error), _bend
     if run_time is not None:
         kinds["faster"] = partial(_faster, run_time), partial(_bound, upper=False)
         kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
     rows = []
     for row in published.to_dict("records"):
-        # The form of the address, and numbers above 0, are checked with the sheet (`study.sheets.models`).
+        # The form of the address, and numbers above 0, are checked with the sheet.
         kind, *address = str(row["compared_with"]).split(":")
         find, compare = kinds.get(kind, (lambda *_: None, dict))
         ours = find(*address)
         beside = {} if ours is None else compare(row, ours)
         if ours is None or row["why"]:
             beside |= {"verdict": "not comparable", "why": row["why"] or "this run did not compute our number"}
-        rows.append({key: row.get(key) for key in _PUBLISHED} | beside)
-    return frame(REPRODUCTION, rows)
+        names = {"comparison": row["comparison"] or row["item"], "verdict_by_information": ""}
+        rows.append({key: row.get(key) for key in _PUBLISHED} | names | beside)
+    reproduction = frame(REPRODUCTION, rows)
+    return reproduction, tally(reproduction)
+
+
+def tally(reproduction: pd.DataFrame) -> pd.DataFrame:
+    """Count the verdicts by paper and kind of evidence; numbers of one comparison count once.
+
+    Numbers of one comparison have the same systems and first test set, so they depend on each other. The comparison is
+    judged by the mean of their differences, with the mean of their standard errors as if all depended entirely.
+    """
+    rows = []
+    paper = np.where(reproduction["item"].str.startswith("exact-"), "2022", "2012")
+    for (name, evidence), numbers in reproduction.groupby([paper, "evidence"], sort=False):
+        comparisons = [_comparison(group) for _, group in numbers.groupby("comparison", sort=False)]
+        verdicts = [comparison["verdict"] for comparison in comparisons]
+        others = [comparison["verdict_by_information"] for comparison in comparisons]
+        detectable = np.array([comparison["detectable"] for comparison in comparisons])
+        detectable = detectable[np.isfinite(detectable)]
+        least, median, most = np.quantile(detectable, [0, 0.5, 1]) if len(detectable) else (np.nan,) * 3
+        rows.append(
+            {"paper": name, "evidence": evidence, "n_numbers": len(numbers), "n_comparisons": len(comparisons)}
+            | {verdict.replace(" ", "_"): verdicts.count(verdict) for verdict in VERDICT_NAMES}
+            | {"detectable": median, "detectable_least": least, "detectable_most": most}
+            | {f"{verdict}_by_information": others.count(verdict) for verdict in ("agrees", "differs")}
+        )
+    rows.sort(key=lambda row: (row["paper"], list(EVIDENCE).index(row["evidence"])))
+    return frame(TALLY, rows)
+
+
+def _comparison(numbers: pd.DataFrame) -> dict[str, Any]:
+    """The verdict of a comparison, and the smallest relative difference that it would have noticed."""
+    judged = numbers[numbers["z"].notna()]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.fmax(
+            judged["detectable_high"] / judged["expected"] - 1, 1 - judged["detectable_low"] / judged["expected"]
+        )
+    detectable = float(away.mean()) if len(away) else math.nan
+    verdict = str(numbers["verdict"].iloc[0])
+    if len(numbers) > 1 and len(judged):
+        error = np.hypot(judged["error"], judged["published_error"])
+        verdict = _verdict(float((judged["z"] * error).mean() / error.mean()), detectable)
+    other = numbers.loc[numbers["verdict_by_information"] != "", "verdict_by_information"]
+    return {
+        "verdict": verdict,
+        "verdict_by_information": str(other.iloc[0]) if len(other) else verdict,
+        "detectable": detectable,
+    }
+
+
+def _verdict(z: float, detectable: float) -> str:
+    if abs(z) > Z_95:
+        return "differs"
+    return "agrees" if detectable <= LARGEST_DETECTABLE else "cannot tell"
 
 
 def _lengths(systems: pd.DataFrame | None) -> Mapping[str, float]:
@@ -195,12 +276,6 @@ def _threshold(
     published, n = float(row["published"]), float(ours["n_segments"])
     expected = published * math.sqrt(float(row["n_segments"]) / n)
     beside: dict[str, object] = {"ours_n_segments": n, "expected": expected}
-    length_per_segment = lengths.get(str(ours["dataset"]), math.nan)
-    information = _positive(row, "information")
-    if information and length_per_segment > 0:
-        beside["ours_information"] = round(length_per_segment * n)
-        expected = published * math.sqrt(information / (length_per_segment * n))
-        beside["expected_by_information"] = expected
     if ours["verdict"] != "estimated":
         return beside | _too_few(ours, "in the window")
     value, low, high = (float(ours[name]) for name in ("threshold", "low", "high"))
@@ -217,17 +292,39 @@ def _threshold(
         "high": value * math.exp(above),
         "ratio": value / expected,
     }
-    # The square root of the ratio of the two sizes of test sets, by which thresholds are scaled.
-    theirs = _of_a_study(redrawn, (published / expected) ** 2, _positive(row, "n_systems"))
-    beside |= _tested(math.log(value / expected), error, theirs)
-    by_segments = float(str(beside["expected"]))
-    theirs = _of_a_study(redrawn, (published / by_segments) ** 2, _positive(row, "n_systems"))
-    scaled_by_segments = _tested(math.log(value / by_segments), error, theirs)
-    between = min(by_segments, expected) < value < max(by_segments, expected)
-    if beside["verdict"] == scaled_by_segments["verdict"] == "differs" and between:
-        why = f"expected {by_segments:.2f} scaled by segments and {expected:.2f} by information; ours lies between"
-        beside |= {"verdict": "not comparable", "why": why}
+    beside |= _judged_threshold(row, value, expected, error, redrawn)
+    length, information = lengths.get(str(ours["dataset"]), math.nan), _positive(row, "information")
+    if information and length > 0:
+        expected = published * math.sqrt(information / (length * n))
+        other = _judged_threshold(row, value, expected, error, redrawn)
+        beside |= {"expected_by_information": expected, "verdict_by_information": other["verdict"]}
     return beside
+
+
+def _judged_threshold(
+    row: Mapping[str, Any], value: float, expected: float, error: float, redrawn: pd.Series
+) -> dict[str, object]:
+    """Compare the logarithms of a threshold and of the expected one."""
+    # The ratio of the two sizes of test sets, whose root scales thresholds.
+    theirs = _of_a_study(redrawn, (float(row["published"]) / expected) ** 2, _positive(row, "n_systems"))
+    return _tested(math.log(value / expected), error, theirs, lambda distance: expected * math.exp(distance), expected)
+
+
+def _recomputed(row: Mapping[str, Any], ours: pd.Series, *, name: str) -> dict[str, object]:
+    """Compare a number with ours on the paper's own outputs; see `check`."""
+    published, value = float(row["published"]), float(ours[name])
+    low, high = float(ours[f"{name}_low"]), float(ours[f"{name}_high"])
+    # The published number is rounded to hundredths, or it is a whole number.
+    rounding = 0.005 if name == "printed" else 0.0
+    inside = low - rounding <= published <= high + rounding
+    return {
+        "ours": value, "low": low, "high": high, "ours_n_segments": float(ours["n_segments"]), "expected": published,
+        "detectable_low": published - (value - low) - rounding,
+        "detectable_high": published + (high - value) + rounding,
+        "ratio": value / published, "verdict": "agrees" if inside else "differs",
+        "why": "the range is that of the usual definitions of a percentile" if name == "printed"
+        else "the range is that of the Monte Carlo error of the p-values",
+    }  # fmt: skip
 
 
 def _of_a_study(redrawn: pd.Series, ours_over_theirs: float, n_systems: float | None) -> float:
@@ -253,17 +350,6 @@ def _beside(row: Mapping[str, float], ours: pd.Series, name: str = "", factor: i
     return cells | {"expected": published, "ratio": cells["ours"] / published if published else math.nan}
 
 
-def _exponent(row: Mapping[str, Any], ours: pd.Series, *, errors: pd.DataFrame) -> dict[str, object]:
-    beside = _beside(row, ours, "exponent")
-    error = math.hypot((ours["exponent_high"] - ours["exponent_low"]) / (2 * Z_95), float(ours["of_order"]))
-    of_dataset = errors[(errors["dataset"] == ours["dataset"]) & (errors["subset"] == ours["subset"])]
-    ends = [of_dataset[of_dataset["n_segments"] == ours[end]]["printed_error"] for end in ("n_low", "n_high")]
-    if not all(len(end) for end in ends):
-        return beside | {"verdict": "not comparable", "why": "this run did not compute the errors of two thresholds"}
-    theirs = math.hypot(*(float(end.iloc[0]) for end in ends)) / math.log(ours["n_high"] / ours["n_low"])
-    return beside | _tested(ours["exponent"] - float(row["published"]), error, theirs)
-
-
 def _percentage(
     row: Mapping[str, Any], ours: pd.Series, *, in_window: Mapping[tuple[str, str], float]
 ) -> dict[str, object]:
@@ -278,14 +364,19 @@ def _percentage(
         n_pairs = of_window * n_ours / ours["n_in_window"]
         why = f"the paper's number of pairs is estimated: {n_pairs:.0f}"
     error = (_logit(high, n_ours) - _logit(low, n_ours)) / (2 * Z_95)
+
+    def away(distance: float) -> float:
+        """The percentage at this distance from the published one, on the logit scale."""
+        return 100 / (1 + math.exp(-_logit(published, n_pairs or n_ours) - distance))
+
     if n_pairs is None:
-        return beside | _tested(_logit(value, n_ours) - _logit(published, n_ours), error, None)
+        return beside | _tested(_logit(value, n_ours) - _logit(published, n_ours), error, None, away, published)
     share = min(max(published / 100, 0.5 / n_pairs), 1 - 0.5 / n_pairs)
     n_test_sets = float(ours["n_test_sets"]) if ours["distance"] == "iid" else 1.0
     pooled = (ours["share"] + share) / 2
     between = float(ours["between"]) / (pooled * (1 - pooled)) if ours["between"] > 0 else 0.0
     theirs = math.hypot(1 / math.sqrt(n_pairs * share * (1 - share)), between / math.sqrt(n_test_sets))
-    return beside | _tested(_logit(value, n_ours) - _logit(published, n_pairs), error, theirs, why)
+    return beside | _tested(_logit(value, n_ours) - _logit(published, n_pairs), error, theirs, away, published, why)
 
 
 def _logit(percentage: float, n: float) -> float:
@@ -294,16 +385,10 @@ def _logit(percentage: float, n: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _mean(row: Mapping[str, float], ours: pd.Series, *, theirs: float | None) -> dict[str, object]:
-    error = (ours["high"] - ours["low"]) / (2 * Z_95)
-    return _beside(row, ours) | _tested(ours["ours"] - float(row["published"]), error, theirs)
-
-
-def _below(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
-    below = ours["high"] < float(row["published"])
-    why = " than this one" if below else "; our interval includes larger ones"
-    verdict = {"verdict": "agrees" if below else "differs", "why": f"the paper claims a smaller number{why}"}
-    return _beside(row, ours) | verdict
+def _mean(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
+    error, published = (ours["high"] - ours["low"]) / (2 * Z_95), float(row["published"])
+    judged = _tested(ours["ours"] - published, error, None, lambda distance: published + distance, published)
+    return _beside(row, ours) | judged
 
 
 def _bound(row: Mapping[str, float], ours: pd.Series, *, upper: bool) -> dict[str, object]:
@@ -339,20 +424,41 @@ def _slope(errors: pd.Series[float]) -> tuple[float, float] | None:
     return slope, math.sqrt(float(residual @ residual) / (len(x) - 2) / spread)
 
 
-def _tested(difference: float, ours: float, theirs: float | None, why: str = "") -> dict[str, object]:
-    """Divide the difference by its standard error; `theirs` is None where the paper's error is unknown."""
+def _tested(
+    difference: float,
+    ours: float,
+    theirs: float | None,
+    away: Callable[[float], float],
+    expected: float,
+    why: str = "",
+) -> dict[str, object]:
+    """Divide the difference by its standard error, and find the smallest differences that would be noticed.
+
+    Parameters
+    ----------
+    difference
+        Our number minus the expected one, on the scale on which they are compared.
+    ours, theirs
+        Standard errors; `theirs` is None where the paper's error is unknown.
+    away
+        The number at a distance from the expected one on this scale.
+    expected
+        The expected number.
+    """
     if theirs is None:
         theirs, why = ours, "the paper's standard error is unknown and assumed to be as large as ours"
     error = math.hypot(ours, theirs)
-    exact = 0.0 if difference == 0 else math.copysign(math.inf, difference)
-    z = difference / error if error else exact
-    if not math.isfinite(difference) or math.isnan(z):
+    if not math.isfinite(difference) or not error > 0:
         return {"verdict": "too few", "why": "our number has no interval"}
+    low, high = away(-Z_95 * error), away(Z_95 * error)
+    z = difference / error
     return {
         "error": ours,
         "published_error": theirs,
-        "z": z if math.isfinite(z) else math.nan,
-        "verdict": "agrees" if abs(z) <= Z_95 else "differs",
+        "z": z,
+        "detectable_low": low,
+        "detectable_high": high,
+        "verdict": _verdict(z, max(high / expected - 1, 1 - low / expected)),
         "why": why,
     }
 
@@ -360,21 +466,6 @@ def _tested(difference: float, ours: float, theirs: float | None, why: str = "")
 def _too_few(ours: pd.Series, where: str) -> dict[str, object]:
     noun = "pairs" if ours["n_pairs"] < MIN_PAIRS else "systems"
     return {"verdict": "too few", "why": f"number of our {noun} {where}: {int(ours[f'n_{noun}'])}"}
-
-
-def _exponent_of(
-    size_scaling: pd.DataFrame, claims: pd.DataFrame | None, dataset: str, subset: str
-) -> pd.Series | None:
-    """Find a row of `size_scaling` and add the standard error from the order of the segments (0 if unknown)."""
-    row = _first(size_scaling, dataset=dataset, subset=subset)
-    order = None if row is None or claims is None else _first(claims, claim="order", dataset=dataset, measured=IN_ORDER)
-    spread = 0.0 if order is None else (order["high"] - order["low"]) / (2 * Z_95)
-    return None if row is None else pd.concat([row, pd.Series({"of_order": spread})])
-
-
-def _claim(claims: pd.DataFrame, claim: str, dataset: str, measured: str) -> pd.Series | None:
-    row = _first(claims, claim=claim, dataset=dataset, measured=measured)
-    return None if row is None else _found(row["value"], row["low"], row["high"])
 
 
 def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) -> pd.Series | None:

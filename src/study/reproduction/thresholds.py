@@ -27,6 +27,7 @@ from study.analysis.over_systems import (
 from study.analysis.pairs import (
     MIN_PAIRS,
     MIN_SYSTEMS,
+    WINDOW,
     by_test_set,
     near_05,
     quantile_interval,
@@ -34,7 +35,7 @@ from study.analysis.pairs import (
     weighted_quantile,
 )
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
-from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, with_interval
+from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, optional_count, with_interval
 from study.tables.columns import TASK as TASK_COLUMN
 from study.training.training_sets import SYNTHETIC
 
@@ -58,6 +59,10 @@ THRESHOLDS = Table(
             over=" over systems",
         ),
         N_PAIRS,
+        optional_count(
+            "n_pairs_low", "those among them whose p stays in the window within its Monte Carlo error", "pairs"
+        ),
+        optional_count("n_pairs_high", "pairs whose p may be in the window, within its Monte Carlo error", "pairs"),
         *with_interval(
             "threshold",
             "95th percentile of the gains at p = 0.05 of the pairs in the window",
@@ -71,6 +76,8 @@ THRESHOLDS = Table(
             "the threshold as the paper defines it: 95th percentile of the gains themselves in the window",
             missing=True,
         ),
+        points("printed_low", "smallest value of `printed` over the usual definitions of a percentile", missing=True),
+        points("printed_high", "largest value of `printed` over these definitions", missing=True),
         Column(
             "verdict",
             str,
@@ -142,7 +149,8 @@ def thresholds(
     printed
         The threshold as the paper defines it: the same percentile of the observed gains of pairs with a p-value in
         the window. With fewer than 20 pairs it is the largest gain. It has no interval, because no interval from
-        these pairs alone can cover it.
+        these pairs alone can cover it; `printed_low` and `printed_high` are its range over the definitions of a
+        percentile in Hyndman and Fan (1996).
 
     Intervals (95 %) are over *systems*, on the logarithmic scale: they show how much a number depends on which systems
     took part, on the given test set. The critical difference has the interval of a median (`pairs.quantile_interval`).
@@ -199,6 +207,7 @@ def _critical_differences(
     systems = members(pairs["system_a"], pairs["system_b"])
     n_systems = n_members(systems)
     row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
+    row |= dict(zip(("n_pairs_low", "n_pairs_high"), _by_monte_carlo(pairs), strict=True))
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
     errors = pairs["standard_error"].to_numpy(float)
@@ -217,9 +226,29 @@ def _critical_differences(
         "threshold": np.exp(threshold),
         "low": np.exp(min(low, threshold - reach)),
         "high": np.exp(max(high, threshold + WIDENED * reach)),
-        "printed": float(np.percentile(window["gain"], percentile, method="inverted_cdf")),
+        **_printed(window["gain"].to_numpy(float), percentile),
         "verdict": "estimated",
     }
+
+
+def _by_monte_carlo(pairs: pd.DataFrame) -> tuple[float, float]:
+    """Numbers of pairs that are in the window wherever in its interval p lies, and that may be in it."""
+    low, high = (pairs[f"pvalue_{end}"].to_numpy(float) for end in ("low", "high"))
+    inside, possible = (low >= WINDOW[0]) & (high <= WINDOW[1]), (high >= WINDOW[0]) & (low <= WINDOW[1])
+    return float(inside.sum()), float(possible.sum())
+
+
+_DEFINITIONS: tuple[Any, ...] = (
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+    "linear", "median_unbiased", "normal_unbiased",
+)  # fmt: skip
+"""The definitions of a percentile that Hyndman and Fan (1996) number 1 to 9, as numpy calls them."""
+
+
+def _printed(gains: NDArray[np.float64], percentile: float) -> dict[str, float]:
+    """The paper's threshold, by the first of the definitions of a percentile, and its range over all of them."""
+    values = [float(np.percentile(gains, percentile, method=definition)) for definition in _DEFINITIONS]
+    return {"printed": values[0], "printed_low": min(values), "printed_high": max(values)}
 
 
 def critical_difference(

@@ -129,6 +129,8 @@ PUBLISHED = Table(
         Column("information_from", str, "source of `information`"),
         optional_count("n_systems", "systems that the number is based on", "systems"),
         optional_count("n_pairs", "pairs that the number is based on, where the paper reports them", "pairs"),
+        Column("evidence", str, "whose test set and systems our number has"),
+        Column("comparison", str, "the comparison that the number belongs to; empty for one of its own"),
         COMPARED_WITH,
         Column("why", str, "why the two cannot be compared; empty where they can"),
     ),
