@@ -277,7 +277,9 @@ def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", f
     )
 
 
-def tac(table: Path, peers: Path | None = None, *, score: str = "ROUGE_2", last: int = 57, without: str = "") -> _Outcomes:
+def tac(
+    table: Path, peers: Path | None = None, *, score: str = "ROUGE_2", last: int = 57, without: str = ""
+) -> _Outcomes:
     """Read scores of TAC's summarization systems: a CSV table with one row per topic and peer.
 
     In this table, the column `System` is the topic, and `Utterance` the peer, `M0` to `M58`. The last peers are people.

@@ -426,7 +426,8 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
             estimate = critical_difference(errors[of_pairs], systems)
             yield row(f"critical difference for 100 sentences, {which}", n, *estimate, reference)
             yield row(f"median correlation, {which}", n, np.nanmedian(correlations[of_pairs]))
-    different = (groups[first] != groups[second]) & (errors > 0)
+    # The paper's systems have full training sets.
+    different = (groups[first] != groups[second]) & (errors > 0) & full[first] & full[second]
     first, second, errors, correlations = (values[different] for values in (first, second, errors, correlations))
     shared = np.isin(groups[first], POSTERIORS) & np.isin(groups[second], POSTERIORS)
     if min(shared.sum(), (~shared).sum()) < MIN_PAIRS:
