@@ -186,9 +186,12 @@ def interval(
 
 
 def _median(values: Floats, weights: Floats) -> float:
+    """Weighted median; the mean of two values if just half of the weight is at or below the first of them."""
     order = np.argsort(values)
-    cumulated = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+    ordered, cumulated = values[order], np.cumsum(weights[order])
+    half = cumulated[-1] / 2
+    low, high = np.searchsorted(cumulated, half), np.searchsorted(cumulated, half, side="right")
+    return float(ordered[low] + ordered[high]) / 2
 
 
 def _of_median(values: Floats, groups: Codes) -> tuple[float, float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,7 +13,7 @@ from pairsig.io.pictures import BLUE, GREY, VERMILION, styled
 from study.beyond.today import PAPER
 from study.figures.style import DASHED, PAGE, bars, explained, mark, plain_numbers, says, sentence
 
-LOOKS = {
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "de-en": ("German to English", {"color": BLUE, "marker": "o"}),
     "en-de": ("English to German", {"color": VERMILION, "marker": "^"}),
     "other": ("other language pairs", {"color": GREY, "marker": "s"}),
@@ -65,7 +67,7 @@ def years(years: pd.DataFrame) -> Figure:
     return says(figure, "Newer language pairs need larger gains in BLEU; German–English has changed little")
 
 
-def _parts(axes: Axes, rows: pd.DataFrame, places: np.ndarray, years: pd.DataFrame, look: dict[str, str]) -> None:
+def _parts(axes: Axes, rows: pd.DataFrame, places: np.ndarray, years: pd.DataFrame, look: dict[str, Any]) -> None:
     """Draw the spread per segment (filled) and the root of 1 − correlation (open), relative to the paper's test set."""
     paper = years[years["dataset"] == "wmt10-de-en"]
     if paper.empty:

@@ -1,0 +1,159 @@
+"""The paper's claims today, and the paper's Figure 2, once more from the embedded counts with numpy and pyarrow alone."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import lgamma
+
+import numpy as np
+import pytest
+
+from test_recomputed import BLEU, STATISTICS, bleu, bleu_influence, counts, influence, reference
+
+LATE = sorted(path.stem for path in STATISTICS.glob("wmt2[1-4]-*.parquet"))
+
+
+def different(sums):
+    """Without repeated outputs."""
+    _, first = np.unique(sums.reshape(len(sums), -1), axis=0, return_index=True)
+    return sums[np.sort(first)]
+
+
+def gains_and_errors(sums, score, u):
+    """Gains of all pairs and their standard errors, n − 1 in the denominator."""
+    a, b = np.triu_indices(len(sums), 1)
+    scores, n = score(sums.sum(axis=1)), sums.shape[1]
+    difference = u[a] - u[b]
+    return scores[a] - scores[b], difference.std(axis=1, ddof=1) * np.sqrt(n)
+
+
+def accuracy(totals):
+    return 100 * totals[..., 0] / totals[..., 1]
+
+
+def student(z, n):
+    """Two-sided p of Student's t with n − 1 degrees of freedom, by adding up its density, as a function of |z|."""
+    grid = np.linspace(0, 12, 48_001)
+    log = lgamma(n / 2) - lgamma((n - 1) / 2) - np.log((n - 1) * np.pi) / 2
+    density = np.exp(log - n / 2 * np.log1p(grid**2 / (n - 1)))
+    below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(grid))])
+    return 1 - 2 * np.interp(np.abs(z), grid, below)
+
+
+def test_figure_2_has_the_papers_pairs_and_threshold():
+    """47 pairs with p from .04 to .06 and 1.10: the paper's bootstrap, one-sided, strict, on its own systems."""
+    names, sums, *_ = counts("tac08", ["value"])
+    scores = sums[:, :, 0]
+    assert scores.shape == (58, 48)
+    rng, b = np.random.default_rng(1), 100_000
+    draws = rng.multinomial(48, np.full(48, 1 / 48), size=b).astype(np.float32) / 48
+    resampled = draws @ scores.T.astype(np.float32)
+    first, second = np.triu_indices(58, 1)
+    gain = scores.mean(axis=1)[first] - scores.mean(axis=1)[second]
+    sign = np.where(gain < 0, -1, 1)
+    p = np.array([(s * (resampled[:, i] - resampled[:, j]) > 2 * s * d).mean()
+                  for i, j, s, d in zip(first, second, sign, gain, strict=True)])  # fmt: skip
+    inside = (p >= 0.04) & (p <= 0.06)
+    assert inside.sum() == pytest.approx(47, abs=2)
+    assert np.percentile(np.abs(gain)[inside], 95, method="inverted_cdf") == pytest.approx(1.10, abs=0.02)
+    row = reference("thresholds", dataset="tac08", test_set="whole", subset="all")
+    assert abs(int(row["n_pairs"]) - 47) <= 1
+    assert float(row["printed"]) == pytest.approx(1.09, abs=0.01)
+
+
+@pytest.fixture(scope="module")
+def late():
+    """Gains, standard errors and segments of the test sets from 2021 to 2024."""
+    values = []
+    for name in LATE:
+        sums = different(counts(name, BLEU)[1])
+        values.append((*gains_and_errors(sums, bleu, bleu_influence(sums)), sums.shape[1]))
+    return values
+
+
+def test_half_a_point_of_bleu_from_2021_to_2024(late):
+    gain, z, z_equal = (np.concatenate(part) for part in zip(
+        *((np.abs(d), np.abs(d) / s, np.abs(d) / s / np.sqrt(n / 2034)) for d, s, n in late), strict=True))  # fmt: skip
+    between = (gain > 0.5) & (gain <= 1)
+    for which, inside in (("gains above 0.5 BLEU", gain > 0.5), ("gains from 0.5 to 1 BLEU", between)):
+        for size, errors in (("", z), (" at 2,034 segments", z_equal)):
+            row = reference("today", claim="half a point", data="WMT 2021–2024",
+                            measured=f"share of {which} with two-sided p of 0.05 or more{size}")  # fmt: skip
+            assert int(row["n"]) == inside.sum()
+            assert float(row["value"]) == pytest.approx((student(errors[inside], 2034) >= 0.05).mean(), abs=0.004)
+            assert float(row["value_low"]) < float(row["value"]) < float(row["value_high"])
+
+
+def test_critical_difference_from_2021_to_2024(late):
+    medians = [1.6448536 * np.median(s) * np.sqrt(n / 2034) for _, s, n in late]
+    row = reference("today", claim="critical difference", data="WMT 2021–2024",
+                    measured="critical difference at 2,034 segments, mean over test sets")  # fmt: skip
+    assert float(row["value"]) == pytest.approx(np.mean(medians), rel=2e-3)
+    for name, median in zip(LATE, medians, strict=True):
+        assert float(reference("years", dataset=name)["critical_difference"]) == pytest.approx(median, rel=1e-2)
+
+
+@pytest.mark.parametrize(("name", "data"), [("mmlu-pro", "MMLU-Pro"), ("livebench", "LiveBench"), ("bfcl", "BFCL"),
+                                            ("llmbar", "LLMBar")])  # fmt: skip
+def test_how_often_the_better_model_wins_in_another_category(name, data):
+    _, sums, _, domains = counts(name, ["correct", "total"])
+    sums = different(sums)
+    by_domain = []
+    for domain in np.unique(domains):
+        part = sums[:, domains == domain]
+        by_domain.append((*gains_and_errors(part, accuracy, influence(part[..., 0], part[..., 1])), part.shape[1]))
+    right = expected = n_pairs = 0.0
+    for (d_1, s_1, n_1), (d_2, _, n_2) in permutations(by_domain, 2):
+        usable = (s_1 > 1e-9) & (d_1 != 0)
+        z = np.divide(np.abs(d_1), s_1, out=np.zeros_like(d_1), where=usable)
+        p = student(z, n_1)
+        inside = usable & (p > 0.04) & (p <= 0.08)
+        again = np.where(np.abs(d_2) < 1e-9, 0.5, np.sign(d_1) == np.sign(d_2))
+        right += again[inside].sum()
+        expected += (1 - student(z[inside] / np.sqrt(1 + n_1 / n_2), 10**6) / 2).sum()
+        n_pairs += inside.sum()
+    row = reference("today", claim="wins again", data=data,
+                    measured="the winner wins again on another domain or category, two-sided p from 0.04 to 0.08")  # fmt: skip
+    assert int(row["n"]) == pytest.approx(n_pairs, abs=3)
+    assert float(row["value"]) == pytest.approx(right / n_pairs, abs=0.003)
+    assert float(row["expected"]) == pytest.approx(expected / n_pairs, abs=0.003)
+    assert float(row["value_high"]) < float(row["expected"])  # what the page says of all four
+
+
+def test_one_run_of_several():
+    _, sums, *_ = counts("terminal-bench", ["correct", "total", "runs"])
+    k = int(sums[..., 2].max())
+    shares = (sums[..., 0] / sums[..., 1])[(sums[..., 2] == k).all(axis=1)]
+    within = (shares * (1 - shares)).mean(axis=1) * k / (k - 1)
+    a, b = np.triu_indices(len(shares), 1)
+    spread = (shares[a] - shares[b]).var(axis=1, ddof=1)
+    without = np.maximum(spread - (within[a] + within[b]) / k, 0)
+    for number, variance in (("one run", without + within[a] + within[b]), (f"{k} runs", spread),
+                             ("infinitely many runs", without)):  # fmt: skip
+        row = reference("today", claim="runs", data="Terminal-Bench",
+                        measured=f"critical difference with {number} of every item")  # fmt: skip
+        median = 164.48536 * np.median(np.sqrt(variance / shares.shape[1]))
+        assert float(row["value"]) == pytest.approx(median, rel=5e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_groups", "n_sets"), [(12, 8), (30, 5)])
+def test_intervals_cover_the_true_rate(n_groups, n_sets):
+    """Wins of pairs whose rate depends on both systems and on the test set: 150 worlds, true rate by simulation."""
+    from scipy.special import ndtr
+
+    from study.beyond import today
+
+    rng, covered, worlds = np.random.default_rng(5), 0, 150
+    first, second = np.triu_indices(n_groups, 1)
+    truth = float(ndtr(0.6 / np.sqrt(1 + 0.3**2 + 2 * 0.2**2)))
+    for _ in range(worlds):
+        of_system, of_set = rng.normal(0, 0.2, n_groups), rng.normal(0, 0.3, n_sets)
+        level = 0.6 + of_system[first] + of_system[second] + of_set[:, None]
+        hits = (rng.random(level.shape) < ndtr(level)).astype(float).ravel()
+        groups = np.tile(np.stack([first, second], axis=1), (n_sets, 1))
+        sets = np.repeat(np.arange(n_sets), len(first))[:, None]
+        value, low, high = today._of_rate(hits, groups, sets)
+        assert low <= value <= high
+        covered += low <= truth <= high
+    assert covered / worlds > 0.85  # 95 % nominal; few test sets cost some of it
