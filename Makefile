@@ -1,108 +1,78 @@
 # Requires Python (3.11 to 3.14) and make. Every target installs its requirements in .venv. PYTHON=... selects the Python.
-#   make reproduce   run the study: figures, tables, published numbers beside ours (a repeated run continues)
-#   make quick       plot the main figures with 10,000 resamples
-#   make report      write everything that the last of these runs has made to one file, results/report.html
-#   make figure FIGURE=thresholds   plot one figure from the tables of the last run, or else from results/reference
+#   make reproduce   run the study: figures, tables, findings and results/report.html (a repeated run continues)
+#   make quick       a small run in results/quick, with its report
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
-#   make slurm       run the study, or the configuration CONFIG, on a SLURM cluster (docs/cluster.md); make test-slurm: its tests
-#   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone (SMALL=yes: no tests)
-#   make findings    render the findings and the numbers on other pages from results/reference/, the pages on sheets from the models
+#   make slurm       run the study, or the configuration CONFIG=..., on a SLURM cluster; make test-slurm: its tests
+#   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone
+#   make findings    fill in the findings and the numbers on pages from results/reference, and tables from the schemas
 #   make docs        build the documentation: docs/_build/html/index.html
 #   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
-#   make fuzz        run the property tests on more examples than `make test` (EXAMPLES=2000)
-#   make mutants     count the small faults in the library that the tests detect (SAMPLE=200 faults, MODULE=readers, SECONDS=30 each; continues)
+#   make container   build the image of the jobs;  make lock: renew the locked versions;  make clean: delete results
 
-PYTHON ?=
-CORES ?= all
+PYTHON ?= $(firstword $(foreach python,python3 python3.14 python3.13 python3.12 python3.11,$(shell command -v $(python))))
 DATA_DIR ?= data
 SCALE ?= 1
 CONFIG ?=
-EXAMPLES ?= 2000
-FIGURE ?= thresholds
-DATASET ?=
 BIN := .venv/bin
 READY := .venv/ready
-RETRAINABLE := .venv/retrainable
-DOCUMENTED := .venv/documented
+SNAKEMAKE := $(BIN)/snakemake
 # pip, which every environment has, or the program UV, which installs the same files in a third of the time.
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
-.PHONY: help setup setup-retrain reproduce quick report figure retrain slurm test test-all test-packages test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-packages test-rebuilt test-wheel \
+	test-slurm docs lint bench findings container lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# A broken environment, or one with another Python than requested, is replaced.
-ifneq ($(shell workflow/venv --check .venv $(PYTHON) && echo stays),stays)
-.PHONY: $(READY)
-endif
-
-# Snakemake requires immutables (0.21), which has no wheel for Python 3.14. CC=true builds it without its optional C part,
-# so that no compiler is required.
+# CC=true builds immutables, which has no wheel for Python 3.14, without its optional C part: no compiler is required.
 $(READY): requirements.lock pyproject.toml
-	workflow/venv .venv $(PYTHON)
+	[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv
 	awk '/^[^ #]/ { own = /^immutables==/ } own' requirements.lock >.venv/immutables.lock
 	CC=true $(INSTALL) --no-deps --requirement .venv/immutables.lock
 	$(INSTALL) --requirement requirements.lock
 	$(INSTALL) --no-deps --editable .
 	touch $@
 
-$(RETRAINABLE): $(READY) requirements-retrain.lock
-	$(INSTALL) --requirement requirements-retrain.lock
-	touch $@
-
-$(DOCUMENTED): $(READY) requirements-docs.lock
-	$(INSTALL) --requirement requirements-docs.lock
+.venv/%: requirements-%.lock $(READY)
+	$(INSTALL) --requirement $<
 	touch $@
 
 setup: $(READY)
 
-setup-retrain: $(RETRAINABLE)
+setup-retrain: .venv/retrain
 
 reproduce: $(READY)
-	workflow/run --cores $(CORES) --
+	$(SNAKEMAKE) --report results/report.html --report-after-run
 
 quick: $(READY)
-	workflow/run --cores $(CORES) -- --configfile config/quick.yaml
+	$(SNAKEMAKE) --configfile config/quick.yaml --report results/quick/report.html --report-after-run
 
-# Everything that the last run has made, in one file, which appears when it is complete.
-report: $(READY)
-	eval "$(BIN)/snakemake --cores 1 --quiet rules host --report results/report.part.html $$(cat .snakemake/options)"
-	mv results/report.part.html results/report.html
-
-# One figure in seconds; DATASET=wmt24-en-de selects the dataset of a figure that is drawn for each of them.
-figure: $(READY)
-	@mkdir -p results/preview
-	@PYTHONPATH=src $(BIN)/python -m study figure $(FIGURE) $(if $(DATASET),--dataset $(DATASET)) --output results/preview/$(FIGURE).png
-
-retrain: $(RETRAINABLE)
-	workflow/run --cores $(CORES) -- --configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE)
+retrain: .venv/retrain
+	$(SNAKEMAKE) --configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE)
 
 # Cancel the jobs of a killed run, which would otherwise continue.
 slurm: $(READY)
-	workflow/run --before workflow/profiles/slurm/cancel --workflow-profile workflow/profiles/slurm -- $(CONFIG)
+	workflow/profiles/slurm/cancel
+	$(SNAKEMAKE) --workflow-profile workflow/profiles/slurm $(CONFIG)
 
 # All tests of a file run in the same process, so that they share fixtures.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --durations=30
 
 test: $(READY)
 	$(PYTEST) -m "not slow"
 
-# With setup-retrain, also base models that are Python packages; with PAIRSIG_DATA_DIR, also the public corpora. Slow tests
-# share little, and some files take minutes, so idle processes take over tests from others. SMALL=yes repeats the long
-# simulations of error rates and coverage a quarter as often, with limits that allow for it.
 test-all: $(READY)
 	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal -m "not rebuilt"
 
 # The base models that are Python packages, which `make test` skips without setup-retrain.
-test-packages: $(RETRAINABLE)
+test-packages: .venv/retrain
 	$(PYTEST) -m "packages and not slow and not rebuilt" $$(grep -l "mark\.packages" tests/*/test_*.py)
 
 # Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
-test-rebuilt: $(READY)
+test-rebuilt: .venv/retrain
 	$(BIN)/python -m pytest -m rebuilt tests/workflow/test_retrain.py
 
-# The package as users install it: its files, what it refuses without extras, and the tests of the library against it.
 test-wheel:
 	tests/wheel $(if $(SMALL),--small) $(PYTHON)
 
@@ -111,14 +81,13 @@ test-slurm: quick
 	tests/slurm/cluster start
 	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
-# What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/site/templates/fragments.md.
+# What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.md.
 findings: $(READY)
-	$(BIN)/python -m study findings results/reference/*.tsv --output results/README.md \
-		--fill $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md)
-	$(BIN)/python -m study sheets docs/sheets/*.md
+	$(BIN)/python -m study.findings results/reference results/README.md \
+		$$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md) docs/sheets/*.md
 
 # The build fails on a broken link or reference, and on an example with another output than the documented one.
-docs: $(DOCUMENTED)
+docs: .venv/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs docs/_build/html
 
 lint: $(READY)
@@ -126,20 +95,15 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/shellcheck workflow/run workflow/venv workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick \
-		tests/wheel .ci/run
+	$(BIN)/shellcheck workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick tests/wheel .ci/run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/snakemake --lint --cores 1
+	$(SNAKEMAKE) --lint --cores 1
 
 bench: $(READY)
 	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
 
-fuzz: $(READY)
-	EXAMPLES=$(EXAMPLES) $(PYTEST) -m "hypothesis and not slow" \
-		$$(grep -l "^from hypothesis" tests/*/test_*.py)
-
-mutants: $(READY)
-	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MODULE),--module $(MODULE)) $(if $(SECONDS),--seconds $(SECONDS))
+container:
+	docker build --file workflow/envs/Dockerfile --tag pairsig .
 
 # One set of versions for every Python from 3.11 on, and every operating system.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

@@ -16,8 +16,8 @@ from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
 from pairsig.readers.recognition import reader_of_counts
-from study import analysis
 from study.tables.columns import OVERLAPS
+from study.tables.declared import all_declared
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -92,7 +92,10 @@ OTHERS = (
 
 def tables() -> str:
     """The page with the columns of every table."""
-    written = [(one.table, f"`{one.file}`: {one.rows}") for one in analysis.outputs().values()]
+    others = {table.name for table, _ in OTHERS} | {"published", "calibrations", "families"}
+    written = [
+        (table, f"`results/tables/{name}.tsv`") for name, table in all_declared().items() if name not in others
+    ]
     parts = [
         "# Tables\n\nThis page lists the columns of every table in their order. Text files have one more column, "
         "`n_rows`, with the number of rows, so that a truncated table is rejected.\n"

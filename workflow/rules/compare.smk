@@ -1,25 +1,21 @@
-"""Comparisons of all pairs of systems: on the whole test set, and on other test sets made from it.
+"""Compare all pairs of systems of a dataset: on its test set, and on test sets made from it.
 
-There is one job per dataset and test, because sharing the draws among all systems makes a million resamples cheap.
-If other test sets are made from a dataset, the same job compares these, since reading the library takes seconds.
+All pairs share their draws, so a dataset is one job, unless `split` in the configuration names it.
 """
 
 
 rule compare:
-    """Test every pair of systems of a dataset from which no other test sets are made."""
+    """Test every pair of systems on the whole test set by the paper's bootstrap."""
     input:
-        statistics=lambda w: study.datasets[w.dataset].statistics,
-        library=library("all-pairs"),
+        statistics=lambda wildcards: PLAN.statistics(wildcards.dataset),
     output:
-        comparisons="results/comparisons/{dataset}.{test}.parquet",
+        comparisons="<results>/comparisons/{dataset}.parquet",
     log:
-        "results/logs/compare/{dataset}.{test}.log",
+        "<logs>/compare/{dataset}.log",
     benchmark:
-        "results/benchmarks/compare/{dataset}.{test}.tsv"
+        "<benchmarks>/compare/{dataset}.tsv"
     wildcard_constraints:
-        dataset=one_of(
-            name for name, one in study.datasets.items() if not one.test_sets
-        ),
+        dataset=one_of(set(DATASETS) - set(config["split"])),
     group:
         "compare"
     conda:
@@ -29,32 +25,60 @@ rule compare:
         mem_mb=grown(2000),
         runtime=grown(60),
     params:
-        words=lambda w: jobs.compared(w.dataset, w.test),
-        part="1/1",
-    shell:
-        r"""
-        python -m pairsig {params.words:q} \
-            --part {params.part:q} \
-            --threads {threads} \
-            --output {output.comparisons:q} \
-            >{log:q} 2>&1
-        """
+        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
+        drawn=drawn(made=False),
+        part="1-of-1",
+        code=code("study.test_sets.compare"),
+    script:
+        "../scripts/compare.py"
+
+
+use rule compare as compare_part with:
+    output:
+        comparisons=temp("<results>/parts/{dataset}.{scatteritem}.parquet"),
+    log:
+        "<logs>/compare/{dataset}.{scatteritem}.log",
+    benchmark:
+        "<benchmarks>/compare/{dataset}.{scatteritem}.tsv"
+    wildcard_constraints:
+        dataset=one_of(config["split"]),
+    group:
+        "part"
+    params:
+        part="{scatteritem}",
+
+
+rule merge:
+    """Add up the counts of the parts of a comparison; the table is that of a single job, byte for byte."""
+    input:
+        parts=gather.resamples("<results>/parts/{{dataset}}.{scatteritem}.parquet"),
+    output:
+        comparisons="<results>/comparisons/{dataset}.parquet",
+    log:
+        "<logs>/merge/{dataset}.log",
+    benchmark:
+        "<benchmarks>/merge/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(config["split"]),
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    script:
+        "../scripts/merge.py"
 
 
 rule resize:
-    """Test every pair on a test set, and on initial segments, domains, draws or halves of it."""
+    """Test every pair on initial segments, domains, documents, draws or halves of a test set."""
     input:
-        statistics=lambda w: study.datasets[w.dataset].statistics,
-        library=library("resize"),
+        statistics=lambda wildcards: PLAN.statistics(wildcards.dataset),
     output:
-        comparisons="results/comparisons/{dataset}.{test}.parquet",
-        test_sets="results/test_sets/{dataset}.{test}.parquet",
+        comparisons="<results>/test_sets/{dataset}.parquet",
     log:
-        "results/logs/resize/{dataset}.{test}.log",
+        "<logs>/resize/{dataset}.log",
     benchmark:
-        "results/benchmarks/resize/{dataset}.{test}.tsv"
-    wildcard_constraints:
-        dataset=one_of(name for name, one in study.datasets.items() if one.test_sets),
+        "<benchmarks>/resize/{dataset}.tsv"
     group:
         "compare"
     conda:
@@ -64,14 +88,9 @@ rule resize:
         mem_mb=grown(2000),
         runtime=grown(180),
     params:
-        words=lambda w: jobs.compared(w.dataset, w.test),
-        part="1/1",
-    shell:
-        r"""
-        python -m study {params.words:q} \
-            --part {params.part:q} \
-            --threads {threads} \
-            --whole {output.comparisons:q} \
-            --output {output.test_sets:q} \
-            >{log:q} 2>&1
-        """
+        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
+        made=lambda wildcards: sheets.pairs(DATASETS[wildcards.dataset]["test_sets"]),
+        drawn=drawn(made=True),
+        code=code("study.test_sets.compare", "study.test_sets.resize"),
+    script:
+        "../scripts/resize.py"

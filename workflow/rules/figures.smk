@@ -1,91 +1,130 @@
-"""Plot figures from tables: one job for the study, and one for all of its datasets."""
+"""Figures: one rule for each kind; config/figures.yaml has one entry for each figure.
 
-# Figures of the whole study, for the first test of the config.
-STUDY_FIGURES = jobs.figures()
-# Figures of the datasets, for every test. One process plots all of them, because its start takes as long as two figures.
-DATASET_FIGURES = [
-    (FIGURES[name], dataset, test)
-    for dataset in SELECTED
-    for name in study.datasets[dataset].figures
-    for test in TESTS
+A figure is an SVG for the report, and a PNG for pages.
+"""
+
+FIGURES = [
+    name
+    for name, entry in config["figures"].items()
+    if (
+        entry["dataset"] in PLAN.selected
+        if "dataset" in entry
+        else set(entry["tables"]) <= set(MADE)
+    )
 ]
 
-# Formats for papers and slides; the pages and the report show SVG.
-OTHERS = [suffix for suffix in config["figure_formats"] if suffix != "svg"]
 
-PICTURES = [
-    in_report(
-        jobs.picture(figure),
-        f"figures/{figure.name}.rst",
-        SECTIONS[figure.section],
-        labels={"figure": figure.name},
-    )
-    for figure in STUDY_FIGURES
-] + [
-    jobs.picture(figure, suffix=suffix)
-    for figure, suffix in product(STUDY_FIGURES, OTHERS)
-]
-DATASET_PICTURES = [
-    in_report(
-        jobs.picture(figure, dataset, test),
-        f"figures/{figure.name}.rst",
-        SECTIONS[figure.section],
-        subcategory=figure.name,
-        labels={"dataset": dataset, "test": test},
-    )
-    for figure, dataset, test in DATASET_FIGURES
-] + [jobs.picture(*drawn, suffix) for drawn, suffix in product(DATASET_FIGURES, OTHERS)]
-
-
-rule plot:
-    """Plot the figures of the whole study."""
+rule gain_confidence:
+    """Draw confidence against gain for all pairs of a dataset (the paper's Figures 2 to 8)."""
     input:
-        tables=sum(map(jobs.tables, STUDY_FIGURES), []),
-        library=library("plot"),
+        comparisons=of_dataset("comparisons"),
+        overlay=overlay,
+        published=sheet("published"),
     output:
-        PICTURES,
+        svg=in_report(),
+        png=picture("png"),
     log:
-        "results/logs/plot.log",
+        "<logs>/figures/{figure}.log",
     benchmark:
-        "results/benchmarks/plot.tsv"
+        "<benchmarks>/figures/{figure}.tsv"
+    wildcard_constraints:
+        figure=of_kind("gain_confidence", "full_sets"),
     group:
         "figures"
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=grown(1000),
+        mem_mb=grown(2000),
         runtime=grown(20),
     params:
-        words=jobs.drawn((figure, "", "") for figure in STUDY_FIGURES),
-    shell:
-        r"""
-        python -m study {params.words:q} >{log:q} 2>&1
-        """
+        shown=shown,
+        code=code("study.figures.confidence", "study.reproduction.thresholds"),
+    script:
+        "../scripts/gain_confidence.py"
 
 
-if DATASET_FIGURES:
+rule sizes:
+    """Draw confidence against gain on initial segments of a test set (Figures 9 and 10)."""
+    input:
+        comparisons=of_dataset("comparisons"),
+        test_sets=of_dataset("test_sets"),
+        published=sheet("published"),
+    output:
+        svg=in_report(),
+        png=picture("png"),
+    log:
+        "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
+    wildcard_constraints:
+        figure=of_kind("sizes"),
+    group:
+        "figures"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        shown=shown,
+        code=code("study.figures.confidence"),
+    script:
+        "../scripts/sizes.py"
 
-    rule plot_datasets:
-        """Plot the figures of all datasets."""
-        input:
-            tables=sorted(set(sum((jobs.tables(*one) for one in DATASET_FIGURES), []))),
-            library=library("plot"),
-        output:
-            DATASET_PICTURES,
-        log:
-            "results/logs/plot_datasets.log",
-        benchmark:
-            "results/benchmarks/plot_datasets.tsv"
-        group:
-            "figures"
-        conda:
-            "../envs/pairsig.yaml"
-        resources:
-            mem_mb=grown(1500),
-            runtime=grown(20),
-        params:
-            words=jobs.drawn(DATASET_FIGURES),
-        shell:
-            r"""
-            python -m study {params.words:q} >{log:q} 2>&1
-            """
+
+rule domains:
+    """Draw confidence against gain on test sets of one size from several domains (Figure 11)."""
+    input:
+        test_sets=of_dataset("test_sets"),
+    output:
+        svg=in_report(),
+        png=picture("png"),
+    log:
+        "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
+    wildcard_constraints:
+        figure=of_kind("domains"),
+    group:
+        "figures"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        shown=shown,
+        code=code("study.figures.confidence"),
+    script:
+        "../scripts/domains.py"
+
+
+rule of_tables:
+    """Draw a figure from tables of analyses; its entry names the function and the tables."""
+    input:
+        tables=lambda wildcards: collect(
+            "<results>/tables/{table}.tsv", table=shown(wildcards)["tables"]
+        ),
+    output:
+        svg=in_report(),
+        png=picture("png"),
+    log:
+        "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
+    wildcard_constraints:
+        figure=of_kind("of_tables"),
+    group:
+        "figures"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        shown=shown,
+        code=lambda wildcards: code(
+            f"study.figures.{shown(wildcards)['function'].partition('.')[0]}"
+        ),
+    script:
+        "../scripts/of_tables.py"

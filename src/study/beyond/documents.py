@@ -18,7 +18,6 @@ from study.analysis import expected, over_systems
 from study.analysis.first_order import Scored, squared_differences
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import WINDOW
-from study.analysis.record import SEED, Analysis, Data, Figure, Output
 from study.tables.columns import numeric, with_interval
 
 
@@ -283,29 +282,3 @@ def _correction(document: Ints) -> float:
     """D/(D − 1) for D documents, numbered from 0."""
     n_documents = int(document.max()) + 1
     return n_documents / (n_documents - 1)
-
-
-ANALYSIS = Analysis(
-    documents,
-    {"data": Data("measured"), "seed": SEED},
-    tables=(
-        Output(
-            DOCUMENTS,
-            "one row per dataset whose segments form documents",
-            "Effects of documents on the variance of gains and on p-values",
-        ),
-    ),
-    figures=(
-        Figure(
-            "documents",
-            "elsewhere",
-            ("documents",),
-            "Effect of documents on the variance of a gain and on p.",
-            "Sentences from the same document are not independent. Left: the design effect, that is, the variance of "
-            "a gain by documents divided by that by sentences, as a mean over pairs of systems. Intervals (95 %) are "
-            "over systems and documents. Grey: the design effect if sentences are assigned to documents at random. "
-            "Right: the squared difference between the gains on two halves of the documents, divided by its variance "
-            "by sentences and by documents, with intervals over systems.",
-        ),
-    ),
-)

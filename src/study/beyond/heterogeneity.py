@@ -16,9 +16,9 @@ from pairsig.io.columns import FAMILY_HETEROGENEITY, METRIC, Column, Table, coun
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis import over_systems, row_place
+from study.analysis import over_systems
 from study.analysis.over_systems import Floats
-from study.analysis.record import Analysis, Data, Figure, Output, Rows
+from study.inputs import row_place
 from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
 from study.test_sets import matches
 
@@ -496,37 +496,3 @@ def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
     others: Floats = table.sum(axis=0) - having[members[:, 0]]
     others[has_two] += table[has_two] - having[members[has_two, 1]]
     return others
-
-
-ANALYSIS = Analysis(
-    heterogeneity,
-    {"data": Data("measured"), "families": Rows(FAMILIES)},
-    tables=(
-        Output(
-            HETEROGENEITY,
-            "one row per family of test sets and metric",
-            "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on a test "
-            "set that was left out",
-        ),
-        Output(
-            NEXT_TEST_SETS,
-            "one row per family, metric and range of predicted chances",
-            "Predicted chances to be the better system on another test set, without and with the heterogeneity of "
-            "other test sets and systems, and the observed replication rates",
-        ),
-        Output(FAMILY_HETEROGENEITY, "one row per family and metric, for `pairsig transfer --family`"),
-    ),
-    figures=(
-        Figure(
-            "next_test_sets",
-            "elsewhere",
-            ("heterogeneity", "next_test_sets"),
-            "Predicted chances to win on the next test set, and how often this happened.",
-            "Top, by family of test sets: the predicted chance that the better system on one test set also wins on "
-            "another, and the observed replication rate with 95 % intervals over systems and test sets. Triangles: "
-            "prediction as if both test sets came from the same source. Circles: prediction with the heterogeneity of "
-            "*other* test sets and *other* systems. Bottom: the maximal effective sample size of a test set for the "
-            "next one, however large it is.",
-        ),
-    ),
-)

@@ -24,7 +24,6 @@ from study.analysis import expected, over_systems
 from study.analysis.first_order import Scored
 from study.analysis.over_systems import Floats
 from study.analysis.pairs import MIN_PAIRS, WINDOW
-from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, optional_count, with_interval
 from study.test_sets import doubling
 
@@ -430,38 +429,3 @@ def _distinct(pairs: NDArray[np.intp]) -> int:
 def _share(marked: NDArray[np.bool_], pairs: NDArray[np.intp]) -> over_systems.Estimate:
     """Share of marked pairs, with its interval over their members."""
     return over_systems.share(marked, over_systems.members(*pairs.T))
-
-
-ANALYSIS = Analysis(
-    training_variance,
-    {
-        "data": Data("trained", optional=True),
-        "splits": Setting("number of random splits of the segments into halves; default: 10"),
-        "seed": SEED,
-    },
-    tables=(
-        Output(
-            TRAINING_VARIANCE,
-            "one row per dataset and size of test set",
-            "Training variance, and significant differences between runs of the same method",
-        ),
-        Output(
-            BETTER_METHOD,
-            "one row per dataset, size of test set and question",
-            "How often p near 0.05 identifies the better outputs and the better method",
-        ),
-    ),
-    figures=(
-        Figure(
-            "training_variance",
-            "training_variance",
-            ("training_variance", "better_method"),
-            "Runs of one method: how often p < 0.05, and whether p near 0.05 finds the better method.",
-            "Left: the share of pairs of runs of the *same* method (a base model and a size of training set) with "
-            "two-sided p < 0.05. By chance it is 5 % on test sets of any size; crosses show the method-level test, "
-            "which uses the spread of the other runs. Right: how often p near 0.05 identifies the outputs, "
-            "and the method, that are better on the other half of the segments. Bars are 95 % intervals, over runs on "
-            "the left and over methods on the right.",
-        ),
-    ),
-)

@@ -24,8 +24,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.over_systems import Floats, cells, mean_of_independent
 from study.analysis.pairs import of_one_test
-from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
-from study.tables.columns import OVERLAPS, with_interval
+from study.tables.columns import with_interval
 
 VARIANCE_MODEL_ERRORS = Table(
     "variance_model_errors",
@@ -315,42 +314,3 @@ def _interval_of_share(shares: Floats) -> tuple[float, float]:
         trials = mean * (1 - mean) / variance * (float(ndtri(0.975)) / float(stdtrit(n - 1, 0.975))) ** 2
     low, high = clopper_pearson(mean * trials, trials)
     return float(low), float(high)
-
-
-ANALYSIS = Analysis(
-    variance_model,
-    {
-        "comparisons": Comparisons("measured text", once=True),
-        "systems": Rows("systems"),
-        "overlaps": Rows(OVERLAPS, "resources/overlaps.tsv", optional=True),
-    },
-    tables=(
-        Output(
-            VARIANCE_MODEL,
-            "one row per metric and known quantity",
-            "The variance model, by which `pairsig plan` predicts how many segments a gain requires: the variance of "
-            "the difference between two systems on one segment is 10⁴ · φ · 2(1 − correlation) · p(1 − p) / √length. "
-            "The table contains φ by metric, the scatter of test sets and pairs, and the accuracy on test sets that "
-            "were left out of the fit",
-        ),
-        Output(
-            VARIANCE_MODEL_ERRORS,
-            "one row per candidate model of the variance",
-            "Accuracy of simpler and richer variance models on test sets that were left out: root mean square error "
-            "of the logarithm of the variance, which equals that of the number of segments. Intervals are over test "
-            "sets",
-        ),
-    ),
-    figures=(
-        Figure(
-            "segments_needed",
-            "planning",
-            ("variance_model", "systems"),
-            "Segments required to detect a gain with 80 % power, by the variance model.",
-            "The test is two-sided at 5 %, for systems with correlation 0.75 at the score and length of the study's "
-            "median test set. The band contains 95 % of pairs of systems on test sets from other sources. The dotted "
-            "line marks 1,000 segments.",
-        ),
-    ),
-    minutes=10,
-)

@@ -20,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from pairsig.io import tables
 from pairsig.io.choices import choose, sort_options
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, matching, open_text
+from study.training.training_sets import SIZES
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 """A line of `sha256sum`; the asterisk marks binary mode."""
@@ -189,6 +191,25 @@ def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[st
     """
     words = np.random.PCG64([seed, *name.encode()]).random_raw(math.ceil(size * len(texts)))
     return [texts[int(word) * len(texts) >> 64] for word in np.atleast_1d(words)]
+
+
+def resampled(texts: Sequence[str], training_set: str, name: str, seed: int) -> list[str]:
+    """Draw the resampled training set `half-3` of a training set, or take `whole-1`, which is all of it."""
+    size = name.partition("-")[0]
+    return list(texts) if size == "whole" else resample(texts, SIZES[size], seed, f"{training_set}/{name}")
+
+
+def write(task: str, segments: Sequence[Segment], /, **paths: str) -> None:
+    """Write the segments of a training set, or the input, reference and documents of a test set, to files."""
+    whole = [segment.text for segment in segments]
+    texts = {
+        "segments": lambda: join(task, whole),
+        "input": lambda: join(task, [module(task).blank(text) for text in whole]),
+        "reference": lambda: join(task, [module(task).gold(text) for text in whole]),
+        "documents": lambda: "".join(f"{each.domain or '-'}\t{each.document or '-'}\n" for each in segments),
+    }
+    for kind, path in paths.items():
+        tables.write_text(texts[kind](), path)
 
 
 def module(task: str) -> ModuleType:

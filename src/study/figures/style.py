@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from pairsig.io.pictures import COLOURS, GREY, INK, MARKERS, styled
+from pairsig.io.pictures import COLOURS, GREY, INK, MARKERS, save, styled
 from pairsig.metrics.names import metric_name
 
 COLUMN, PAGE = 3.15, 4.6
@@ -111,13 +111,20 @@ def says(figure: Figure, title: str) -> Figure:
 
 @styled
 def titled(figure: Figure, subject: str = "") -> Figure:
-    """Write the title of a figure above it, after the subject that its record declares."""
+    """Write the title of a figure above it, after the subject that config/figures.yaml declares."""
     title, width = str(figure.get_label()), figure.get_figwidth()
     title = f"{subject}: {title[0].lower()}{title[1:]}" if subject else title
     lines = textwrap.wrap(title, int(12.5 * width))
     figure.set_figheight(figure.get_figheight() + 0.16 * len(lines))
     figure.suptitle("\n".join(lines), x=0.05 / width, ha="left", fontsize=9, fontweight="bold")
     return figure
+
+
+def write(figure: Figure, subject: str, paths: Iterable[str]) -> None:
+    """Write a figure with its title to files; an SVG has the background of the page that shows it."""
+    figure = titled(figure, subject)
+    for path in paths:
+        save(figure, path, transparent=path.endswith(".svg"))
 
 
 def listed(words: Iterable[str]) -> str:

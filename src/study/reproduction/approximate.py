@@ -13,7 +13,6 @@ from pairsig.io.columns import METRIC, N_SEGMENTS, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
-from study.analysis.record import SEED, THREADS, Analysis, Figure, Output, Setting
 from study.reproduction.montecarlo import FACTORS, METRICS, P_RANGE, SAMPLES, mean_error, systems
 from study.tables.columns import numeric, with_interval
 
@@ -40,7 +39,6 @@ def approximate(
     n_resamples: Sequence[int] = SAMPLES,
     *,
     n_simulated: int = 40,
-    n_pairs: int = 10,
     n_runs: int = 5,
     n_sizes: int = len(FACTORS),
     factors: Mapping[int, float] = FACTORS,
@@ -50,11 +48,11 @@ def approximate(
 ) -> pd.DataFrame:
     """Measure the relative error of Monte Carlo p-values (Figure 3) and exact p-values (Table 2).
 
-    For each number of sentences, `n_simulated` pairs of systems are simulated and tested exactly. The first `n_pairs`
-    with p in `P_RANGE` are then tested by randomization, `n_runs` times with different draws, and the errors |p̂ − p| /
-    p are averaged. (The paper takes the first five pairs with five runs each, and drops errors above 10.) The same
-    draws are used for all numbers of samples and all pairs. The numbers of sentences are the first `n_sizes` of
-    `factors`.
+    For each number of sentences, `n_simulated` pairs of systems are simulated and tested exactly. The first quarter as
+    many (at least 3) with p in `P_RANGE` are then tested by randomization, `n_runs` times with different draws, and the
+    errors |p̂ − p| / p are averaged. (The paper takes the first five pairs with five runs each, and drops errors above
+    10.) The same draws are used for all numbers of samples and all pairs. The numbers of sentences are the first
+    `n_sizes` of `factors`.
 
     Returns
     -------
@@ -73,11 +71,11 @@ def approximate(
             simulated = [systems(n, factor, name, seed + number) for number in range(n_simulated)]
             exact = [exact_test(a, b, metric=metric) for a, b in simulated]
             p = np.array([result.pvalue for result in exact])
-            chosen = np.flatnonzero((p >= P_RANGE[0]) & (p <= P_RANGE[1]))[:n_pairs]
+            chosen = np.flatnonzero((p >= P_RANGE[0]) & (p <= P_RANGE[1]))[: max(n_simulated // 4, 3)]
             if not len(chosen):
                 raise InputError(
                     f"found no p from {P_RANGE[0]} to {P_RANGE[1]} in {n_simulated} simulated pairs with {n} sentences "
-                    f"by {name}, expected at least one; increase --n-simulated"
+                    f"by {name}, expected at least one; increase montecarlo: n_simulated"
                 )
             counts = np.stack([*chain.from_iterable(simulated[number] for number in chosen)])
             first = 2 * np.arange(len(chosen))
@@ -113,44 +111,3 @@ def _student(values: NDArray[np.float64]) -> tuple[float, float]:
         return np.nan, np.nan
     margin = stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values))
     return float(max(values.mean() - margin, 0.0)), float(values.mean() + margin)
-
-
-ANALYSIS = Analysis(
-    approximate,
-    {
-        "n_resamples": Setting(
-            "numbers of samples; default: those of the paper", "montecarlo/n_resamples", several=True
-        ),
-        "n_simulated": Setting("simulated pairs per size; default: 40", "montecarlo/n_simulated"),
-        "n_pairs": Setting("pairs of them to test by Monte Carlo; default: 10", "montecarlo/n_pairs"),
-        "n_runs": Setting("Monte Carlo runs per pair; default: 5", "montecarlo/n_runs"),
-        "n_sizes": Setting(
-            "number of test-set sizes, the smallest of the paper first; default: all 6", "montecarlo/n_sizes"
-        ),
-        "seed": SEED,
-        "threads": THREADS,
-    },
-    tables=(
-        Output(
-            RELATIVE_ERROR,
-            "one row per metric, number of sentences and number of samples",
-            "Relative error of Monte Carlo p-values on simulated systems, by the number of samples, beside its closed "
-            "form",
-        ),
-    ),
-    figures=(
-        Figure(
-            "relative_error",
-            "montecarlo",
-            ("relative_error",),
-            "Relative error of Monte Carlo p-values by the number of samples; lines: binomial distribution.",
-            "This is the mean of \\|p̂ − p\\| / p with 95 % intervals (Figure 3 of the exact-test paper), for "
-            "simulated pairs with p from 0.001 to 0.1. The lines fall with the square root of the number of samples; "
-            "the dashed line marks the paper's 20,000.",
-            section="exact",
-        ),
-    ),
-    memory=1000,
-    threads=2,
-    group="approximate",
-)

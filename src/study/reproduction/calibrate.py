@@ -17,15 +17,14 @@ from pairsig.io import columns, console
 from pairsig.io.columns import Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis import expected, over_systems, row_place
+from study.analysis import expected, over_systems
 from study.analysis.pairs import WINDOW, by_test_set, of_one_test, pvalues
-from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
+from study.inputs import row_place
 from study.tables.columns import (
     CALIBRATION,
     CALIBRATIONS,
     DISTANCE,
     ONE_SIDED,
-    PUBLISHED,
     addressed,
     numeric,
     with_interval,
@@ -387,10 +386,15 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
     return f"{100 * share:.0f} %{between}" + (f", {n_pairs:,} pairs" if n_pairs else "")
 
 
-def _with_pairs(
-    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
-    """Measure how often the better system on one test set is also better on another, by p-value."""
+def calibrate_and_arrange(
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Compute `calibrate` for the rows of a sheet whose datasets were compared, and arrange `table_1`.
+
+    Returns
+    -------
+    Tables `CALIBRATION_TABLE`, `TABLE_1` and `CALIBRATED`.
+    """
     datasets = set(comparisons["dataset"])
     run = sheet[["on_dataset", "against_dataset"]].map(
         lambda patterns: any(matches(dataset, patterns) for dataset in datasets)
@@ -399,63 +403,8 @@ def _with_pairs(
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
         where = row_place(sheet, index, CALIBRATIONS.name)
         console.warn(f"{where}: found no comparisons of dataset {dataset}, skipped this line")
-    sheet = sheet[run.all(axis=1)]
-    (rates, pairs), paper = calibrate(comparisons, sheet), None
-    if published is not None:
-        population = comparisons[(comparisons["dataset"] == POPULATION) & is_whole(comparisons)]
-        if population.empty:
-            console.warn(f"found no comparisons of dataset {POPULATION}, skipped the expected rates for the paper")
-        paper = table_1(rates, published, None if population.empty else population)
-    return rates, paper, pairs
-
-
-ANALYSIS = Analysis(
-    _with_pairs,
-    {
-        "comparisons": Comparisons(),
-        "sheet": Rows(CALIBRATIONS),
-        "published": Rows(PUBLISHED, optional=True),
-    },
-    tables=(
-        Output(
-            CALIBRATION_TABLE,
-            "one row per calibration, distance and range of p-values",
-            "Replication rates by p-value, observed and expected",
-        ),
-        Output(
-            TABLE_1,
-            "the paper's Table 1 beside ours",
-            "The paper's Table 1: replication rates by the p-value on the first test set, beside the rates expected "
-            "if both test sets came from the same source. The first rows contain the paper's rates; their expected "
-            "rates assume test sets of the paper's sizes and the gains of our parsers",
-        ),
-        Output(
-            CALIBRATED, "one row per pair of systems and ordered pair of test sets", path="results/calibrated.parquet"
-        ),
-    ),
-    figures=(
-        Figure(
-            "replication",
-            "summaries",
-            ("calibration",),
-            "How often the better system on one test set is also the better one on a second, by p-value on the first.",
-            "Black circles: the second test set is the population that the first was drawn from. Orange triangles: it "
-            "is in another language, domain or genre. Dashed lines: rate expected if both came from the same source.",
-            section="4.2",
-        ),
-        Figure(
-            "table_1",
-            "summaries",
-            ("calibration", "reproduction"),
-            "Replication rate: how often the better system on one test set is also the better one on another, by p on "
-            "the first. Dashed lines: rate expected if both test sets came from the same source.",
-            "This is the paper's section 4.2 and Table 1. Markers show the observed rates with 95 % intervals over "
-            "systems and test sets. The expected rates already include the noise of the second test set. A marker "
-            "below its line therefore shows the effect of another domain. *iid*: test sets drawn from a population, "
-            "compared with that population. *halves*: two halves of a test set. *near*, *middle*, *far*: all ordered "
-            "pairs of test sets of a family; docs/sheets/comparisons.md defines them.",
-            section="4.2",
-        ),
-    ),
-    minutes=10,
-)
+    rates, pairs = calibrate(comparisons, sheet[run.all(axis=1)])
+    population = comparisons[(comparisons["dataset"] == POPULATION) & is_whole(comparisons)]
+    if population.empty:
+        console.warn(f"found no comparisons of dataset {POPULATION}, skipped the expected rates for the paper")
+    return rates, table_1(rates, published, None if population.empty else population), pairs

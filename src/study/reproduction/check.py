@@ -13,7 +13,6 @@ import pandas as pd
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
-from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
 from study.tables.columns import ENDS, PUBLISHED, addressed, numeric, optional_count, with_interval
 
@@ -523,34 +522,3 @@ def _found(ours: float, low: float = np.nan, high: float = np.nan, n_segments: f
 def _first(table: pd.DataFrame, **values: object) -> pd.Series | None:
     rows = table[(table[list(values)] == list(values.values())).all(axis=1)]
     return rows.iloc[0] if len(rows) else None
-
-
-ANALYSIS = Analysis(
-    check,
-    {
-        "published": Rows(PUBLISHED),
-        "thresholds": Rows("thresholds"),
-        "threshold_errors": Rows("threshold_errors"),
-        "size_scaling": Rows("size_scaling"),
-        "calibration": Rows("calibration"),
-        "systems": Rows("systems", optional=True),
-        "claims": Rows("claims", optional=True),
-        "relative_error": Rows("relative_error", optional=True),
-        "run_time": Rows("run_time", optional=True),
-    },
-    tables=(Output(REPRODUCTION, "one row per published number", "Published numbers beside ours, with verdicts"),),
-    figures=(
-        Figure(
-            "thresholds",
-            "summaries",
-            ("reproduction",),
-            "Our thresholds beside the published ones; ticks: published thresholds scaled to our test-set sizes.",
-            "A tick is the published value times the square root of the ratio of the two test-set sizes, which is the "
-            "value expected on a test set of our size. A cross uses the number of words, brackets or links instead of "
-            "segments.",
-            section="3",
-        ),
-    ),
-    memory=500,
-    minutes=5,
-)

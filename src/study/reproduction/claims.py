@@ -41,7 +41,6 @@ from study.analysis.pairs import (
     quantile_interval,
     weighted_quantile,
 )
-from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.reproduction.describe import LENGTH_UNITS
 from study.reproduction.thresholds import Z_05, critical_difference, exponents, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
@@ -566,27 +565,3 @@ def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[s
     margin = float(stdtrit(degrees, 0.975)) * errors
     estimates = zip(fitted.tolist(), (fitted - margin).tolist(), (fitted + margin).tolist(), strict=True)
     yield from zip(columns, [*estimates][1:], strict=True)
-
-
-ANALYSIS = Analysis(
-    claims,
-    {
-        "comparisons": Comparisons("text"),
-        "systems": Rows("systems", optional=True),
-        "data": Data(CLAIMED, optional=True),
-        "n_resamples": Setting(
-            "resamples per bootstrap method; default: 100000", "resampling/n_resamples", at_most=100_000
-        ),
-        "seed": SEED,
-        "threads": THREADS,
-    },
-    tables=(
-        Output(
-            CLAIMS,
-            "one row per number that a claim is judged by",
-            "Smaller claims of the papers, and reasons why some of our numbers differ from theirs. Each row has the "
-            "number of pairs, an interval over systems, and the value that the claim or theory predicts",
-        ),
-    ),
-    threads=2,
-)

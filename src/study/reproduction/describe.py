@@ -11,7 +11,6 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis.record import Analysis, Data, Output
 from study.tables.columns import TASK, numeric
 from study.training.training_sets import SYNTHETIC
 
@@ -77,13 +76,3 @@ def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
                 "left_out": "; ".join(f"{omission.system}: {omission}" for omission in omissions) or "none",
             })  # fmt: skip
     return frame(SYSTEMS, rows)
-
-
-ANALYSIS = Analysis(
-    describe,
-    {"data": Data()},
-    tables=(
-        Output(SYSTEMS, "one row per dataset and base model", "Number and scores of the systems of every dataset"),
-    ),
-    minutes=10,
-)

@@ -12,9 +12,11 @@ import pandas as pd
 
 from pairsig.io.columns import METRIC, N_SEGMENTS, TEST, Table, count
 from pairsig.io.tables import frame
-from study.analysis.record import SEED, Analysis, Figure, Output, Setting
 from study.reproduction.montecarlo import METRICS, SENTENCES, systems
 from study.tables.columns import numeric, optional_count
+
+FEW = (250, 2000, 10_000)
+"""Numbers of sentences in a small run."""
 
 RUN_TIME = Table(
     "run_time",
@@ -78,36 +80,3 @@ def _seconds(test: Callable[[], object]) -> float:
     started = time.perf_counter()
     test()
     return time.perf_counter() - started
-
-
-ANALYSIS = Analysis(
-    race,
-    {
-        "n_segments": Setting(
-            "numbers of sentences; default: those of the paper", "montecarlo/n_segments", several=True
-        ),
-        "n_repeats": Setting("timed runs, of which the median counts; default: 3", "montecarlo/n_repeats"),
-        "seed": SEED,
-    },
-    tables=(
-        Output(
-            RUN_TIME,
-            "one row per metric, number of sentences and test",
-            "Run time of the exact test and of Monte Carlo tests on simulated systems, measured in this run",
-        ),
-    ),
-    figures=(
-        Figure(
-            "run_time",
-            "montecarlo",
-            ("run_time",),
-            "Run time of the exact test and of Monte Carlo tests, in seconds.",
-            "The tests use one core; the claims of the exact-test paper (its Figure 4) are marked. The times were "
-            "measured on the machine of this run and differ between runs.",
-            section="exact",
-        ),
-    ),
-    memory=1000,
-    threads=0,  # it needs one core, and reserves all, so that no other job takes time from it
-    group="race",
-)

@@ -15,9 +15,8 @@ from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis.first_order import Scored
 from study.analysis.pairs import WINDOW, subsets, weighted_quantile
-from study.analysis.record import SEED, Analysis, Data, Output, Rows, Setting
 from study.reproduction.thresholds import Z_05, near
-from study.tables.columns import PUBLISHED, SUBSET, addressed, numeric
+from study.tables.columns import SUBSET, addressed, numeric
 from study.test_sets import Derivation
 from study.training.training_sets import SYNTHETIC, size_of
 
@@ -229,21 +228,3 @@ def _thresholds(gains: pd.DataFrame, weights: NDArray[Any], percentile: float) -
     reached = weights[ascending].cumsum()
     at_percentile = np.searchsorted(reached, percentile / 100 * reached[-1])
     return float(ours), float(np.log(gain[ascending[at_percentile]]))
-
-
-ANALYSIS = Analysis(
-    threshold_errors,
-    {
-        "data": Data(COMPARED, optional=True),
-        "published": Rows(PUBLISHED),
-        "percentile": Setting("percentile of the gains; default: 95", "thresholds/percentile", float),
-        "seed": SEED,
-    },
-    tables=(
-        Output(
-            THRESHOLD_ERRORS,
-            "one row per threshold that the papers print",
-            "Errors of thresholds over the segments and systems of a study, from studies redrawn from ours",
-        ),
-    ),
-)

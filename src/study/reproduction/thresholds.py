@@ -34,8 +34,7 @@ from study.analysis.pairs import (
     subsets,
     weighted_quantile,
 )
-from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
-from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, optional_count, with_interval
+from study.tables.columns import ENDS, N_PAIRS, SUBSET, numeric, optional_count, with_interval
 from study.tables.columns import TASK as TASK_COLUMN
 from study.training.training_sets import SYNTHETIC
 
@@ -371,54 +370,3 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
         **cells("exponent", exponent),
         "coefficient": np.exp(medians[:, 0].mean() - slopes[0] * np.log(sizes).mean()),
     }
-
-
-def _with_size_scaling(
-    comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None, **settings: Any
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Estimate critical differences and thresholds, and how they depend on the size of the test set."""
-    tasks = None
-    if datasets is not None:
-        no_pools = datasets[datasets["pool"] == ""]
-        tasks = dict(zip(no_pools["dataset"], no_pools["task"], strict=True))
-    return thresholds(comparisons, tasks=tasks, **settings), size_scaling(comparisons, tasks=tasks)
-
-
-ANALYSIS = Analysis(
-    _with_size_scaling,
-    {
-        "comparisons": Comparisons(),
-        "datasets": Rows(DATASETS, optional=True),
-        "percentile": Setting("percentile of the gains; default: 95", "thresholds/percentile", float),
-        "min_pairs": Setting("minimal number of pairs in the window; default: 10", "thresholds/min_pairs"),
-    },
-    tables=(
-        Output(
-            THRESHOLDS,
-            "one row per test set and subset of pairs",
-            "Critical differences and thresholds at p = 0.05, by test set and kind of pair, with intervals over "
-            "systems. The critical difference is 1.645 standard errors of the median pair. The threshold is the 95th "
-            "percentile of this gain among pairs near p = 0.05. The column `printed` follows the paper's definition, "
-            "the 95th percentile of the gains with a p-value in the window, and has no interval",
-        ),
-        Output(
-            SIZE_SCALING,
-            "one row per dataset and subset of pairs",
-            "How the critical difference depends on the number of segments: a power law, fitted to initial segments "
-            "with the same pairs at every size. With independent segments the exponent is −1/2. Intervals are over "
-            "systems, with the segments in the given order; the table `claims` has the exponents for random orders",
-        ),
-    ),
-    figures=(
-        Figure(
-            "size_scaling",
-            "summaries",
-            ("thresholds", "size_scaling"),
-            "Critical difference against the number of segments, with fitted power laws; dashed: 1/√n.",
-            "The figure shows the two largest test sets of each metric. Dashed lines predict smaller test sets from "
-            "the largest one. Stars are the paper's thresholds. Intervals are over systems, with the segments in the "
-            "given order.",
-            section="4.1",
-        ),
-    ),
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,8 @@ from pairsig.io.tables import frame
 from study.analysis import expected
 from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import by_test_set, enough, quantile_interval, subsets, weighted_quantile
-from study.analysis.record import Analysis, Comparisons, Output, Rows
 from study.reproduction.thresholds import Z_05, near
-from study.tables.columns import DATASETS, SUBSET, numeric, with_interval
+from study.tables.columns import SUBSET, numeric, with_interval
 
 
 def _critical_difference(side: str, kind: str) -> tuple[Column, ...]:
@@ -61,7 +61,7 @@ VALIDATION = Table(
 )
 
 
-def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None) -> pd.DataFrame:
+def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataFrame:
     """Compare the critical differences of retrained systems with those of published systems (the paper's section 3.2).
 
     The paper overlays the two gain-confidence curves. Here they are compared at p = 0.05, where a pair needs a gain of
@@ -83,9 +83,9 @@ def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None) ->
     ----------
     comparisons
         Tables of `all-pairs` and `resize`, concatenated.
-    datasets
-        Table `DATASETS`. The column `overlay` names, for a dataset of retrained systems, the dataset of published
-        systems to compare it with, on the test sets that both have in the same size.
+    overlays
+        For each dataset of retrained systems, the dataset of published systems to compare it with, on the test sets
+        that both have in the same size.
 
     Returns
     -------
@@ -94,7 +94,6 @@ def validate(comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None) ->
     or fewer than 6 systems.
     """
     keyed = dict(by_test_set(comparisons))
-    overlays = {} if datasets is None else dict(zip(datasets["dataset"], datasets["overlay"], strict=True))
     compared = []
     for (dataset, test_set, metric, test), rows in keyed.items():
         others = [key for key in keyed if key[0] == overlays.get(dataset) and key[1] == test_set and key[3] == test]
@@ -183,17 +182,3 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
     total = sum(variance for variance, _ in varied)
     degrees = total**2 / sum(variance**2 / degrees for variance, degrees in varied) if total else 1.0
     return estimate, *interval(estimate, total, degrees)
-
-
-ANALYSIS = Analysis(
-    validate,
-    {"comparisons": Comparisons(), "datasets": Rows(DATASETS, optional=True)},
-    tables=(
-        Output(
-            VALIDATION,
-            "one row per synthetic dataset, test set and subset of pairs",
-            "Critical differences of retrained and of published systems on the same test sets",
-        ),
-    ),
-    minutes=10,
-)

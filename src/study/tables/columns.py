@@ -98,7 +98,6 @@ CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=get_args(Dist
 FAMILIES = _sheet(
     "families", "family about dataset test_set compared", key="family dataset test_set", compared=get_args(Compared)
 )
-CORPORA = _sheet("corpora", "corpus url sha256 licence citation", key="corpus")
 
 IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
 """The `measured` cell of `claims` for the exponent of a test set with its segments in their given order."""
@@ -147,16 +146,3 @@ def addressed(table: pd.DataFrame, kind: str, *names: str) -> pd.DataFrame:
     rows = table[table["compared_with"].astype(str).str.startswith(f"{kind}:")]
     parts = [[*str(address).split(":")[1:], *("" for _ in names)] for address in rows["compared_with"]]
     return rows.assign(**{name: [str(of_row[place]) for of_row in parts] for place, name in enumerate(names)})
-
-
-OPTIONAL = (
-    Column("pool", str, "datasets that this one pools"),
-    Column("overlay", str, "for retrained systems, the dataset of published ones to compare them with"),
-)
-"""Columns that a sheet may leave out; they are empty then."""
-
-DATASETS = Table("datasets", (DATASET, TASK, *OPTIONAL), key=("dataset",))
-"""The columns of the sheet of datasets that analyses need."""
-
-SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
-"""The columns of sheets that the analyses read; `study.sheets.models` declares them all."""

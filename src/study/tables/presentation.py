@@ -1,4 +1,4 @@
-"""Format tables of the study for readers as CSV, Markdown, LaTeX or a page of HTML."""
+"""Format tables of the study for readers, as LaTeX or a page of HTML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pairsig.io.choices import choose
 from pairsig.io.columns import Column, Table
 from pairsig.io.tables import check, records
 
-FORMATS = {"csv": "csv", "md": "markdown", "tex": "latex", "html": "html"}
+FORMATS = {"tex": "latex", "html": "html"}
 """Formats by the suffix of a file."""
 
 LEAST = 0.001
@@ -31,7 +31,7 @@ WIDE = 9
 def rendered(
     table: pd.DataFrame, formats: Sequence[str], caption: str | None = None, *, known: Sequence[Table]
 ) -> dict[str, str]:
-    """Format a table as `csv`, `md` (Markdown), `tex` (LaTeX with booktabs) or `html` (a complete page).
+    """Format a table as `tex` (LaTeX with booktabs) or `html` (a complete page).
 
     Cells are rounded as their columns declare; undeclared columns have 3 significant digits. P-values below `LEAST`
     are shown as below it. See `pairsig.io.rendering.render`. `known` has the tables whose columns are recognised.
@@ -54,7 +54,7 @@ def rendered(
             columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
         text = rendering.render(rows, columns, FORMATS[name], caption=caption or "", least=LEAST, most=WIDE)
         page = _PAGE.format(title=escape(caption or "Table"), table=text)
-        texts[name] = {"html": page, "csv": text}.get(name, f"{text}\n")
+        texts[name] = page if name == "html" else f"{text}\n"
     return texts
 
 

@@ -19,7 +19,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO
 
 from pairsig.core.omission import Omission
 from pairsig.io.errors import InputError
@@ -53,7 +55,7 @@ def train(
         Values of the placeholders.
     """
     if given is not None and (omission := Omission.read(given / OMISSION)):
-        give_up(model, Omission("train", f"the model for {{given}} could not be trained: {omission}"))
+        leave_out_model(model, "train", f"the model for {{given}} could not be trained: {omission}")
         return
     with _part(model) as part:
         values = {"train": training_set, "model": part / "model", "seed": seed, "jars": jars, "threads": threads}
@@ -131,11 +133,64 @@ def _placed(placeholder: str, folder: Path | None) -> dict[str, object]:
     return {} if folder is None else {placeholder: folder / "model"}
 
 
-def give_up(model: Path, omission: Omission) -> None:
+def leave_out(stage: str, reason: str, output: Path) -> None:
+    """Write the record of a failure in place of an output."""
+    print(f"left out: {reason}", file=sys.stderr)
+    Omission(stage, reason).write(output)
+
+
+def leave_out_model(model: Path, stage: str, reason: str) -> None:
     """Make the folder of a model that could not be trained, with the reason."""
     shutil.rmtree(model, ignore_errors=True)
     model.mkdir()
-    omission.write(model / OMISSION)
+    leave_out(stage, reason, model / OMISSION)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt at a command, which writes its log to a file; or none, for the reason that all attempts failed."""
+
+    file: TextIO
+    reason: str
+
+
+_STARTED, _FAILED = "attempt ", "failed: "
+
+
+@contextmanager
+def attempt(log: str, resources: Any, attempts: int) -> Iterator[Attempt]:
+    """Run a command in one of several attempts; the one after the last says why all have failed.
+
+    The workflow repeats a job that fails. A process that is killed for its memory or time cannot say so: the next
+    attempt finds in the log that it began and did not end.
+
+    Parameters
+    ----------
+    log
+        The log of the job. The first attempt begins it, and the others add to it.
+    resources
+        Resources of the job, with the number of the attempt from 1.
+    """
+    number, path = int(resources.attempt), Path(log)
+    before = path.read_text(encoding="utf-8").splitlines() if number > 1 and path.is_file() else []
+    marks = [line for line in before if line.startswith((_STARTED, _FAILED))]
+    reason = ""
+    if number > attempts:
+        requested = marks[-1].partition(": ")[2] if marks else "unknown"
+        killed = f"killed in attempt {attempts} of {attempts} (memory or time; requested: {requested})"
+        reason = marks[-1].removeprefix(_FAILED) if marks and marks[-1].startswith(_FAILED) else killed
+    with path.open("w" if number == 1 else "a", encoding="utf-8") as file:
+        print(f"{_STARTED}{number}: {resources.mem_mb} MB, {resources.runtime} minutes", file=file, flush=True)
+        try:
+            yield Attempt(file, reason)
+        except CommandError as error:
+            print(f"{_FAILED}{' '.join(str(error).split())}", file=file, flush=True)
+            raise
+
+
+def folder_of(jars: Sequence[str]) -> Path:
+    """The folder of Java libraries."""
+    return Path(jars[0]).parent if jars else Path("jars")
 
 
 def jar(coordinates: str, sha256: str, output: Path) -> None:

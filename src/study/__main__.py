@@ -1,6 +1,0 @@
-"""`python -m study`."""
-
-from study.cli import main
-
-if __name__ == "__main__":
-    raise SystemExit(main())

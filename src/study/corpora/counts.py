@@ -1,0 +1,133 @@
+"""Counts per segment: of the output of a system, collected for all systems of a dataset, or of published outcomes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pairsig import readers
+from pairsig.core import statistics
+from pairsig.core.omission import Omission
+from pairsig.io import console
+from pairsig.io.choices import options_of, sort_options
+from pairsig.io.errors import InputError
+from pairsig.readers import extraction
+
+SYNTHETIC = "synthetic"
+
+COUNTING = ("pairsig", "sacrebleu", "rouge-score")
+"""Packages whose version can change the counts and is recorded in the provenance."""
+
+
+def members(files: Sequence[str] | str, names: Sequence[str]) -> list[str]:
+    """Join files with the names of their members in archives, `archive.tar.xz!member`; "" for a plain file."""
+    paths = [files] if isinstance(files, str) else list(files)
+    if len(paths) < len(names):  # several members of one archive
+        paths = [paths[0]] * len(names)
+    return [f"{path}!{name}" if name else path for path, name in zip(paths, names, strict=True)]
+
+
+def extract(
+    output: str,
+    references: Sequence[str],
+    path: str,
+    *,
+    documents: str | None,
+    system: str,
+    kind: str,
+    options: Mapping[str, str],
+    **chosen: Any,
+) -> None:
+    """Count the output of a system, and write the counts, or why the output of a base model cannot be used."""
+
+    def leave_out(omission: Omission) -> None:
+        replace(omission, system=system).write(Path(path))
+        console.warn(f"system {system} is left out: {omission}")
+
+    trained = kind == SYNTHETIC
+    if trained and (omission := Omission.read(Path(output))):
+        return leave_out(omission)
+    labels: dict[str, Any] = dict(zip(("domains", "documents"), _labels(documents, options), strict=True))
+    try:
+        counted = extraction.extract(
+            output, references, system=system, kind=kind, options=options, note=console.note, **labels, **chosen
+        )
+    except InputError as error:
+        if not trained:
+            raise
+        return leave_out(Omission("extract", str(error)))
+    return statistics.write(counted, path)
+
+
+def _labels(path: str | None, options: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Domains and documents of the segments, without the lines that are skipped in the outputs."""
+    if path is None:
+        return [], []
+    of_documents = {name: value for name, value in options.items() if name in options_of(readers.read_documents)}
+    (typed,) = sort_options(of_documents, "documents", readers.read_documents)
+    return readers.read_documents(path, **typed)
+
+
+def collect(paths: Sequence[str], path: str, dataset: str, provenance: Mapping[str, str]) -> None:
+    """Combine the counts of all systems of a dataset, with the reasons why others are left out."""
+    omissions = {name: omission for name in paths if (omission := Omission.read(Path(name)))}
+    for omission in omissions.values():
+        console.warn(f"dataset {dataset}: system {omission.system} is left out: {omission}")
+    parts = [statistics.read(name) for name in paths if name not in omissions]
+    if not parts:
+        raise InputError(f"dataset {dataset}: all {len(omissions)} systems are left out, expected at least one")
+    whole = statistics.collect(
+        parts, dataset=dataset, provenance=_described(provenance), omissions=tuple(omissions.values())
+    )
+    _warn(whole)
+    statistics.write(whole, path)
+
+
+def count(
+    files: Sequence[str],
+    path: str,
+    dataset: str,
+    *,
+    reader: str,
+    metric: str,
+    options: Mapping[str, str],
+    systems: Sequence[tuple[str, str, str]],
+    provenance: Mapping[str, str],
+) -> None:
+    """Count published outcomes, or scores or counts in tables, for all systems of a dataset at once.
+
+    Parameters
+    ----------
+    systems
+        For scores in one file per system: the name, group ("" for its own) and kind of each.
+    """
+    from study.corpora import outcomes, scores
+
+    about: dict[str, Any] = {"dataset": dataset, "provenance": _described(provenance)}
+    if reader == "table":
+        names, groups, kinds = zip(*systems, strict=True) if systems else ((), (), ())
+        counted = scores.read(files, options, metric=metric, systems=names, groups=groups, kinds=kinds, **about)
+    else:
+        counted = outcomes.read(reader, files, options, **about)
+    for omission in counted.omissions:
+        console.warn(f"dataset {dataset}: system {omission.system} is left out: {omission}")
+    _warn(counted)
+    statistics.write(counted, path)
+
+
+def _described(provenance: Mapping[str, str]) -> dict[str, str]:
+    """Add the versions of the packages that count, and for retrained systems the date of the training."""
+    described = {**provenance, "versions": ", ".join(f"{name} {version(name)}" for name in COUNTING)}
+    trained = any(key.startswith("training_set ") for key in provenance)
+    return described | ({"date": f"{date.today():%Y-%m-%d}"} if trained else {})
+
+
+def _warn(counted: statistics.Statistics) -> None:
+    for first, second in counted.duplicates():
+        console.warn(f"dataset {counted.dataset}: systems {first} and {second} have the same counts on every segment")
+    sys.stderr.flush()

@@ -1,0 +1,495 @@
+"""Render texts in Markdown whose numbers are cells of tables: the findings, and the parts of pages that quote them.
+
+A template addresses a number by table, cells and column, and writes it with its interval::
+
+    {% set near = one("calibration", calibration="constituency", distance="near", **window) %}
+    The winner wins again in {{ near.share }} of {{ near.n_pairs }} pairs.
+
+A misspelt table or column is an error. If the run has no such row, the paragraph, list item or table row that contains
+the number is left out, and so is a heading without text. `require(condition)` does the same for a conclusion that the
+numbers of a run do not support.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+
+from pairsig.io.columns import Column, Table
+from pairsig.io.errors import InputError
+from pairsig.io.rendering import by_unit, change, count, escaped, percent
+from pairsig.io.tables import frame
+from pairsig.metrics.names import metric_name
+from study.analysis import expected
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, NEAR_05, WINDOW
+from study.tables.declared import all_declared
+
+Tables = Mapping[str, pd.DataFrame]
+
+ABSENT = "\ue000"
+"""Stands in the rendered text for a number that the run does not have."""
+
+LEFT_OUT = "\ue001"
+"""Stands in the rendered text for the headings of sections of which a part is left out."""
+
+REFERENCE = "reference"
+"""Folder of the tables of the committed findings, beside their page."""
+
+NOT_IN_THIS_RUN = "this run did not compute our number"
+"""The cell `why` of `reproduction` for a number that needs data which the run does not have."""
+
+NO_PART = "not part of this run"
+"""What pages say of such numbers."""
+
+TASKS = {
+    "mt": "machine translation",
+    "dependency": "dependency parsing",
+    "constituency": "constituency parsing",
+    "alignment": "word alignment",
+    "questions": "question answering",
+    "code": "code generation",
+    "functions": "function calling",
+}
+"""Names of tasks that are not called as in the sheets."""
+
+
+def complete(tables: Tables) -> Tables:
+    """Add the tables of the study that a run lacks, without rows."""
+    return {name: frame(table, []) for name, table in all_declared().items() if name not in tables} | dict(tables)
+
+
+def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
+    """Select the rows of a table with these cells; text with a `*` is a pattern."""
+    selected = tables[table]
+    for name, cell in cells.items():
+        if isinstance(cell, str) and "*" in cell:
+            selected = selected[selected[name].map(partial(fnmatchcase, pat=cell)).astype(bool)]
+        else:
+            selected = selected[selected[name] == cell]
+    return selected
+
+
+def _fixed(digits: int) -> Callable[[float], str]:
+    return lambda value: f"{value:,.{digits}f}".replace("-", "−")
+
+
+_TWO_DECIMALS = _fixed(2)
+
+
+def _share(value: float) -> str:
+    """Format a share in per cent, with two significant digits if it is below 1 %."""
+    return f"{100 * value:#.2g} %".replace(". ", " ") if 0 < abs(value) < 0.00995 else percent(value)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its 95 % interval, if it has one.
+
+    >>> str(Number(0.896, 0.856, 0.928, percent)), str(Number(-0.484, form=_fixed(2)))
+    ('90 % [86, 93]', '−0.48')
+    """
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    form: Callable[[float], str] = _TWO_DECIMALS
+    note: str = ""  # why the number has no interval
+
+    def __str__(self) -> str:
+        if not self.known:
+            return ABSENT
+        ends = [self.form(end).removesuffix(" %") for end in (self.low, self.high) if not math.isnan(end)]
+        note = f" ({self.note})" if self.note else ""
+        return self.form(self.value) + (f" [{', '.join(ends)}]" if ends else note)
+
+    @property
+    def known(self) -> bool:
+        """Whether the run has the number."""
+        return not math.isnan(self.value)
+
+    @property
+    def shown(self) -> str:
+        """The number as text, or a dash."""
+        return str(self) if self.known else "–"
+
+    def holds(self, value: float) -> bool:
+        """Whether the interval contains a value."""
+        return self.low <= value <= self.high
+
+    @property
+    def alone(self) -> Number:
+        """The number without its interval."""
+        return replace(self, low=math.nan, high=math.nan, note="")
+
+    @property
+    def share(self) -> Number:
+        """A share, written in per cent.
+
+        >>> str(Number(0.00156, 0.00104, 0.0122).share)
+        '0.16 % [0.10, 1]'
+        """
+        return replace(self, form=_share)
+
+    @property
+    def exp(self) -> Number:
+        """A logarithm, written as a factor."""
+        return replace(self, value=math.exp(self.value), low=math.exp(self.low), high=math.exp(self.high))
+
+    @property
+    def sqrt(self) -> Number:
+        """The square root, as of a factor between variances: that between standard errors."""
+        return replace(self, value=math.sqrt(self.value), low=math.sqrt(self.low), high=math.sqrt(self.high))
+
+    def digits(self, digits: int) -> Number:
+        """Write the number with so many decimals."""
+        return replace(self, form=_fixed(digits))
+
+
+class Row:
+    """A row of a table, or none: `row["gain"]` is a `Number` with its interval, or text; templates write `row.gain`."""
+
+    def __init__(self, table: Table, cells: Mapping[str, Any] | None) -> None:
+        self._columns = {column.name: column for column in table.columns}
+        self._cells = {} if cells is None else cells
+        self._name = table.name
+
+    def __bool__(self) -> bool:
+        return bool(self._cells)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._columns:
+            raise InputError(f"found the column {name}, expected one of {self._name}: {', '.join(self._columns)}")
+        column, cell = self._columns[name], self._cells.get(name)
+        if column.type is str:
+            return ABSENT if cell is None else str(cell)
+        low, high = (self._value(end) for end in column.interval)
+        note = self._without_interval(column) if math.isnan(low) and math.isnan(high) else ""
+        return Number(self._value(name), low, high, self._form(column), note)
+
+    def _without_interval(self, column: Column) -> str:
+        """Say why an estimate over test sets has no interval: there are too few systems or, if not, test sets."""
+        if not {"n_test_sets", *column.interval} <= self._columns.keys():
+            return ""
+        return "too few systems" if self._value("n_systems") < MIN_SYSTEMS else "too few test sets"
+
+    def _value(self, name: str) -> float:
+        cell = self._cells.get(name, math.nan)
+        return math.nan if pd.isna(cell) else float(cell)
+
+    def _form(self, column: Column) -> Callable[[float], str]:
+        if column.shown == "by unit":
+            unit = self._cells.get("unit", "")
+            return lambda value: f"{count(value)} %" if unit == "%" else by_unit(value, unit)
+        forms = {"share": percent, "change of share": change, "count": count}
+        return count if column.type is int else forms.get(column.shown, _TWO_DECIMALS)
+
+
+class Source:
+    """What templates call to find numbers in the tables of a run."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = complete(tables)
+        self.declared = all_declared()
+
+    def known(self, name: str) -> str:
+        """The name of a table, if it is one."""
+        if name not in self.declared:
+            raise InputError(f"found the table {name}, expected one of {', '.join(sorted(self.declared))}")
+        return name
+
+    def _of(self, name: str, cells: Mapping[str, object]) -> tuple[Table, pd.DataFrame]:
+        table = self.declared[self.known(name)]
+        if unknown := sorted(set(cells) - set(table.names)):
+            raise InputError(f"found the column {unknown[0]}, expected one of {name}: {', '.join(table.names)}")
+        return table, rows(self.tables, name, **cells)
+
+    def rows(self, name: str, **cells: object) -> list[Row]:
+        """Rows of a table with these cells."""
+        table, selected = self._of(name, cells)
+        return [Row(table, cells_of_row) for cells_of_row in selected.to_dict("records")]
+
+    def one(self, name: str, **cells: object) -> Row:
+        """The row with these cells; a row without cells if the run does not have it."""
+        table, selected = self._of(name, cells)
+        if len(selected) > 1:
+            raise InputError(f"found {len(selected)} rows of {name} with {cells}, expected one")
+        return Row(table, selected.to_dict("records")[0] if len(selected) else None)
+
+    def verdicts(self, exact: bool) -> Counter[str]:
+        """Count the verdicts on the printed numbers of one paper: the one on exact tests, or the other."""
+        return Counter(verdict(row) for row in self.rows("reproduction") if of_exact_paper(row) == exact)
+
+
+def of_exact_paper(row: Row) -> bool:
+    """Whether a printed number, a row of `reproduction`, is from the paper on exact tests."""
+    return bool(row["item"].startswith("exact-"))
+
+
+def verdict(row: Row) -> str:
+    """The verdict on a printed number, a row of `reproduction`; `NO_PART` if the run has no data for it."""
+    return NO_PART if row["why"] == NOT_IN_THIS_RUN else str(row["verdict"])
+
+
+def compared(row: Row, agrees: str = "reproduced", otherwise: str = "differs") -> str:
+    """Put the verdict on a printed number in words; with too few pairs or systems, say how many there are."""
+    if not row or verdict(row) == NO_PART:
+        return ABSENT
+    return {"agrees": agrees, "too few": few(row)}.get(row["verdict"], otherwise)
+
+
+def few(row: Row) -> str:
+    """Say of what a printed number has too few: `too few pairs in the window: 3`."""
+    return str(row["why"]).replace("number of our", "too few")
+
+
+def judged(holds: bool, n_pairs: Number, agrees: str = "reproduced", otherwise: str = "differs") -> str:
+    """Put a verdict in words unless it would rest on too few pairs."""
+    few = f"too few pairs: {n_pairs.digits(0)}"
+    return few if n_pairs.value < MIN_PAIRS else agrees if holds else otherwise
+
+
+def enough(row: Row) -> bool:
+    """Whether a row has enough pairs and systems for a conclusion."""
+    return bool(row["n_pairs"].value >= MIN_PAIRS and row["n_systems"].value >= MIN_SYSTEMS)
+
+
+def least(numbers: Iterable[Number]) -> Number:
+    """The smallest number."""
+    return min(numbers, key=lambda number: number.value, default=Number())
+
+
+def most(numbers: Iterable[Number]) -> Number:
+    """The largest number."""
+    return max(numbers, key=lambda number: number.value, default=Number())
+
+
+def minus(first: Number, second: Number) -> Number:
+    """Difference of two numbers, with its interval from theirs as if they were independent (Zou and Donner 2008)."""
+    ends = ((number.value, number.low, number.high) for number in (first, second))
+    return Number(*expected.difference(*ends), first.form)
+
+
+def all_hold(numbers: Iterable[Number], value: float) -> bool:
+    """Whether there are numbers, and the intervals of all of them contain a value."""
+    inside = [number.holds(value) for number in numbers]
+    return bool(inside) and all(inside)
+
+
+def require(condition: object) -> str:
+    """Leave the paragraph out unless the condition is true."""
+    return "" if condition else ABSENT
+
+
+def task_name(task: str) -> str:
+    """Format the name of a task.
+
+    >>> task_name("mt"), task_name("question-answering")
+    ('machine translation', 'question answering')
+    """
+    return TASKS.get(task, task.replace("-", " ").replace("_", " "))
+
+
+@cache  # with its compiled templates
+def environment(*, autoescape: bool = False) -> Environment:
+    """Make the environment of the templates, in Markdown or, with `autoescape`, in HTML."""
+    templates = Environment(
+        loader=PackageLoader("study.findings", "."),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not autoescape,
+    )
+    templates.filters["metric"] = metric_name
+    templates.tests["enough"] = enough
+    templates.filters["escaped"] = lambda cell: escaped(str(cell), "markdown")
+    return templates
+
+
+def _names(tables: Tables, where: str) -> dict[str, Any]:
+    """Names that templates can use."""
+    source = Source(tables)
+    return {
+        "one": source.one,
+        "rows": source.rows,
+        "verdicts": source.verdicts,
+        "require": require,
+        "compared": compared,
+        "judged": judged,
+        "all_hold": all_hold,
+        "minus": minus,
+        "least": least,
+        "most": most,
+        "number": Number,
+        "window": dict(zip(("p_low", "p_high"), WINDOW, strict=True)),
+        "near_05": NEAR_05,
+        "reference": where == REFERENCE,
+        "covered": _covered(source.tables),
+        "table": lambda name: f"[`{name}`]({where}/{source.known(name)}.tsv)",
+        "figure": lambda name: f"{where}/{name}.png" if where == REFERENCE else f"figures/{name}.svg",
+    }
+
+
+def _covered(tables: Tables) -> str:
+    """Describe the datasets of a run: `3 datasets (machine translation 2, word alignment 1)`."""
+    datasets = rows(tables, "systems", group="all").drop_duplicates("dataset")
+    tasks = Counter(task_name(task) for task in datasets["task"] if task).most_common(4)
+    others = len(datasets) - sum(size for _, size in tasks)
+    described = ", ".join(f"{name} {size}" for name, size in [*tasks, *([("others", others)] if others else [])])
+    n = f"{len(datasets)} dataset{'s' * (len(datasets) != 1)}"
+    return f"{n} ({escaped(described, 'markdown')})" if described else n
+
+
+def findings(tables: Tables, where: str = "tables") -> str:
+    """Render the findings of a run in Markdown; they name the sections of which a part is left out.
+
+    Parameters
+    ----------
+    tables
+        Tables by the names of their files.
+    where
+        Folder of the tables, relative to the page; the committed findings are about `reference`.
+    """
+    rendered = environment().get_template("findings.md").render(**_names(tables, where), left_out=LEFT_OUT)
+    text, left_out = pruned(rendered)
+    title = text.partition("\n")[0].lstrip("# ")
+    names = ", ".join(f"“{heading}”" for heading in left_out if heading != title)
+    paragraphs = [
+        _wrapped(paragraph.replace(LEFT_OUT, names)) if LEFT_OUT in paragraph else paragraph
+        for paragraph in text.split("\n\n")
+        if left_out or LEFT_OUT not in paragraph
+    ]
+    return "\n\n".join(paragraphs)
+
+
+def pruned(text: str) -> tuple[str, tuple[str, ...]]:
+    r"""Leave out paragraphs and list items with an absent number, and headings without text.
+
+    A line below a table lists its rows with an absent number. A table without other rows is left out.
+
+    >>> pruned("# A\n\n- one \ue000\n- two\n\n## B\n\n\ue000 three\n")
+    ('# A\n\n- two\n', ('A', 'B'))
+    """
+    blocks: list[str] = []
+    incomplete: dict[str, None] = {}
+    heading = ""
+    for block in map(_wrapped, re.split(r"\n{2,}", text.strip("\n"))):
+        if block.startswith("#"):
+            heading = block.lstrip("# ")
+        remaining = _kept(block)
+        if remaining != block:
+            incomplete[heading] = None
+        if remaining:
+            blocks.append(remaining)
+    complete: list[str] = []
+    for block in reversed(blocks):
+        level = re.match(r"#+ ", block)
+        following = re.match(r"#+ ", complete[-1]) if complete else None
+        if level and (not complete or (following and len(following[0]) <= len(level[0]))):
+            continue
+        complete.append(block)
+    return "\n\n".join(reversed(complete)) + "\n", tuple(incomplete)
+
+
+def _wrapped(block: str) -> str:
+    """A paragraph or the items of a list in lines of at most 120 characters; tables and headings as they are."""
+    if block.startswith(("|", "#")):
+        return block
+    items = re.split(r"\n(?=- )", block)
+    indent = "  " if block.startswith("- ") else ""
+    lines = (
+        textwrap.wrap(
+            " ".join(item.split()), 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        for item in items
+    )
+    return "\n".join(chain.from_iterable(lines))
+
+
+def _kept(block: str) -> str:
+    """What stays of a paragraph, list or table."""
+    if block.startswith("|"):
+        head, rows = block.split("\n")[:2], block.split("\n")[2:]
+        body = [row for row in rows if ABSENT not in row]
+        if not body or ABSENT in "".join(head):
+            return ""
+        return "\n".join([*head, *body]) + _missing(row for row in rows if ABSENT in row)
+    items = re.split(r"\n(?=- )", block) if block.startswith("- ") else [block]
+    return "\n".join(item for item in items if ABSENT not in item)
+
+
+def _missing(rows: Iterable[str]) -> str:
+    """Say below a table which of its rows have numbers that the run does not have."""
+    names = dict.fromkeys(row.split("|")[1].strip(" .") for row in rows)
+    known = [name for name in names if name and ABSENT not in name]
+    listed = "; ".join(known or [f"{len(names)} rows"])
+    return "\n\n" + _wrapped(f"*{NO_PART.capitalize()}*: {listed}. Type `make reproduce`.") if names else ""
+
+
+_FRAGMENT = re.compile(r"(?P<begin><!-- (?P<name>[a-z0-9_]+) -->)(?P<text>.*?)(?P<end><!-- /(?P=name) -->)", re.DOTALL)
+
+
+def filled(page: str, tables: Tables, where: str = "tables") -> str:
+    """Fill in the fragments of a page: what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
+
+    Each is a macro in `fragments.md`.
+
+    Raises
+    ------
+    InputError
+        If there is no such fragment, or if the tables do not have its numbers.
+    """
+    if not _FRAGMENT.search(page):
+        return page
+    macros = environment().get_template("fragments.md").make_module(_names(tables, where))
+
+    def fill(fragment: re.Match[str]) -> str:
+        name = fragment["name"]
+        if not hasattr(macros, name):
+            raise InputError(f"found the fragment {name}, expected a macro with this name in fragments.md")
+        text = str(getattr(macros, name)()).strip("\n")
+        if ABSENT in text:
+            raise InputError(f"the tables have no row for a number of the fragment {name}: {text}")
+        if "\n" in fragment["text"]:
+            text = "\n\n".join(["", *map(_wrapped, text.split("\n\n")), ""])
+        return f"{fragment['begin']}{text}{fragment['end']}"
+
+    return _FRAGMENT.sub(fill, page)
+
+
+def html_page(text: str) -> str:
+    """Convert the findings to a page of HTML that stands alone: links to other files become text."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    plain = re.sub(r"!\[[^]]*\]\([^)]*\)\n*|(?<!!)\[([^]]*)\]\([^)]*\)", r"\1", text)
+    return PAGE.format(body=markdown.render(plain))
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Findings</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52em; margin: 1em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: 13px; }}
+th, td {{ padding: .3em .6em; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""

@@ -1,0 +1,327 @@
+"""What the jobs of a run read and do, from its checked configuration and sheets.
+
+System `malt-half-3` is the base model `malt` trained on `half-3`, the third resampled training set of half the size.
+All base models of a task are trained on the same resampled sets. An ensemble votes over the systems from one of them.
+The module imports neither numpy nor pandas, because Snakemake reads it for every job.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from study.sheets import Row, Sheet, meant, pairs, refuse
+
+BENCHMARK = "benchmark"
+"""Value of `study` for datasets with published outcomes, all systems in one file."""
+
+SIZES = ("full", "half", "quarter", "eighth", "sixteenth")
+
+WHOLE = "whole-1"
+"""Name of the full training set among the resampled ones."""
+
+SELECTION = ("skip", "first", "hold_out", "held_out")
+"""Keys of `selection` that select segments; the others are options of the reader, such as `max_words`."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A base model to train on a resampled training set."""
+
+    base_model: str
+    resampled: str
+    given: tuple[str, str] | None  # training set and system of the model for `{given}`
+    seed: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A test set to predict by a system: by its model, or for an ensemble by the outputs of its members."""
+
+    base_model: str
+    training_set: str
+    given: tuple[str, str] | None
+    members: tuple[str, ...]  # systems
+    counted: bool  # whether the system is part of the study, and not only a member of an ensemble
+
+
+@dataclass
+class Plan:
+    """The datasets, systems and trainings of a run."""
+
+    config: Mapping[str, Any]
+    sheets: Mapping[str, Sheet]
+    trainings: dict[tuple[str, str], Training] = field(default_factory=dict)  # by training set and system
+    predictions: dict[tuple[str, str], Prediction] = field(default_factory=dict)  # by dataset and system
+    tested_by: dict[str, list[str]] = field(default_factory=dict)  # by dataset, the training sets of its systems
+    systems: dict[str, dict[str, Row]] = field(default_factory=dict)  # by dataset, the included rows of its systems
+    selected: list[str] = field(default_factory=list)  # datasets of the run, in the order of the sheet
+
+    def __post_init__(self) -> None:
+        datasets = self.datasets
+        chosen = self.config["datasets"]
+        for key in ("datasets", "split"):
+            for name in self.config[key] if self.config[key] != "all" else ():
+                if name not in datasets:
+                    refuse(f"config: {key}", repr(name), f"names in datasets.tsv{meant(name, datasets)}")
+        for name, figure in self.config["figures"].items():
+            if (dataset := figure.get("dataset")) is not None and dataset not in datasets:
+                refuse(f"config: figures: {name}", repr(dataset), f"a name in datasets.tsv{meant(dataset, datasets)}")
+        for row in self.sheets["systems"].values():
+            if row["include"] == "yes":
+                self.systems.setdefault(row["dataset"], {})[row["system"]] = row
+        for training_set in self.sheets["training_sets"] if self.config["retrain"] else ():
+            self._add_systems(training_set)
+        self.selected = [name for name in datasets if (name in chosen if chosen != "all" else not self.absent(name))]
+
+    @property
+    def datasets(self) -> Sheet:
+        """The sheet of datasets."""
+        return self.sheets["datasets"]
+
+    def absent(self, dataset: str) -> bool:
+        """Whether `all` leaves out a dataset or a member of a pool, because resources/statistics lacks its counts."""
+        members = self.datasets[dataset].get("pool", dataset).split()
+        folder = Path(self.config.get("pathvars", {}).get("resources", "resources"), "statistics")
+        wanted = [name for name in members if self.source(name) == "embedded"]
+        return folder.is_dir() and not all((folder / f"{name}.parquet").is_file() for name in wanted)
+
+    def source(self, dataset: str) -> str:
+        """Say where the counts of a dataset come from: embedded, derived, counted (all systems at once) or pool."""
+        row = self.datasets[dataset]
+        if "pool" in row:
+            return "pool"
+        if row["study"] == "synthetic":
+            return "derived" if self.config["retrain"] or "corpus" not in row else "embedded"
+        if self.config["source"] == "embedded" and "corpus" in row:
+            return "embedded"
+        return "counted" if row["study"] == BENCHMARK or row.get("reader") == "table" else "derived"
+
+    def statistics(self, dataset: str) -> str:
+        """Name the file with the counts of a dataset."""
+        folder = "<resources>" if self.source(dataset) == "embedded" else "<results>"
+        return f"{folder}/statistics/{dataset}.parquet"
+
+    def of_source(self, source: str) -> list[str]:
+        """List the datasets of the sheet whose counts have this source."""
+        return [name for name in self.datasets if self.source(name) == source]
+
+    def chosen(self, which: str) -> list[str]:
+        """List datasets of the run: all, measured (no pools), text (no benchmarks) or trained, or several of these."""
+        tests: dict[str, Callable[[Row], bool]] = {
+            "all": lambda _: True,
+            "measured": lambda row: "pool" not in row,
+            "text": lambda row: row["study"] != BENCHMARK,
+            "trained": lambda row: row["study"] == "synthetic" and "pool" not in row,
+        }
+        chosen = [tests[word] for word in which.split()]
+        return [name for name in self.selected if all(test(self.datasets[name]) for test in chosen)]
+
+    def resized(self, names: list[str]) -> list[str]:
+        """List those of some datasets from which other test sets are made."""
+        return [name for name in names if "test_sets" in self.datasets[name]]
+
+    def paths(self, row: Row, names: str) -> list[str]:
+        """Find the paths of files of a row: in the folder of corpora, or in the working directory."""
+        folder = self.config["data_dir"] if "corpus" in row else ""
+        return [str(Path(folder, name)) for name in names.split()]
+
+    def corpora(self, row: Row) -> list[str]:
+        """The corpus of the files of a row, or none."""
+        return [row["corpus"]] if "corpus" in row else []
+
+    @property
+    def tasks(self) -> dict[str, str]:
+        """The task of each dataset of the run that is no pool."""
+        return {name: self.datasets[name]["task"] for name in self.chosen("measured")}
+
+    @property
+    def overlays(self) -> dict[str, str]:
+        """For datasets of retrained systems, the dataset of published systems to compare them with."""
+        return {name: row["overlay"] for name, row in self.datasets.items() if "overlay" in row}
+
+    # How outputs are counted.
+
+    def counted(self, dataset: str, system: str) -> dict[str, Any]:
+        """Say how the output of a system is counted: its files, and what the reader and the metric are told."""
+        row, of_system = self.datasets[dataset], self.systems.get(dataset, {}).get(system)
+        about = {"metric": row["metric"], "reader": row.get("reader"), "options": pairs(row.get("options", ""))}
+        if of_system is None:  # a base model
+            segments = f"<results>/segments/{dataset}"
+            output, documents = f"<results>/outputs/{dataset}/{system}.txt", [f"{segments}.documents.tsv"]
+            reference = self.paths(row, row.get("reference", "")) or [f"{segments}.reference.txt"]
+            about |= {"group": self.predictions[dataset, system].base_model, "kind": "synthetic", "output_options": {}}
+        else:
+            (output,) = self.paths(row, of_system["output"])
+            reference = self.paths(row, of_system.get("reference") or row.get("reference", ""))
+            documents = self.paths(row, row.get("documents", ""))
+            about |= {"group": of_system.get("group"), "kind": of_system.get("kind", "")}
+            about |= {"output_options": pairs(of_system.get("options", ""))}
+        return about | {"output": output, "reference": reference, "documents": documents}
+
+    def counted_systems(self, dataset: str) -> list[str]:
+        """List the systems of a derived dataset."""
+        trained = [name for (tested, name), run in self.predictions.items() if tested == dataset and run.counted]
+        return [*self.systems.get(dataset, {}), *trained]
+
+    def outcomes(self, dataset: str) -> list[str]:
+        """List the files with the outcomes or scores of the systems of a dataset that is counted all at once."""
+        row = self.datasets[dataset]
+        outputs = [other["output"] for other in self.systems.get(dataset, {}).values()]
+        return self.paths(row, row.get("text", " ".join(outputs)))
+
+    # Base models.
+
+    def segments(self, row: Row, training_set: str) -> dict[str, Any]:
+        """Say how the files of a training set, or of a dataset on which its systems are tested, are split."""
+        chosen = {**self.sheets["training_sets"][training_set]["options"], **pairs(row.get("selection", {}))}
+        files = row["files"] if "files" in row else row["text"].split()
+        named, read = [], []
+        for word in files:  # parallel text has several files: `DOMAIN=SOURCE+TARGET`
+            domain, equals, names = word.rpartition("=")
+            joined = [self.paths(row, path)[0] for path in names.split("+")]
+            named.append(f"{domain}{equals}{'+'.join(joined)}")
+            read += [path.partition("!")[0] for path in joined]
+        return {
+            "task": row["task"],
+            "files": named,
+            "read": read,
+            "selection": {key: int(chosen[key]) for key in SELECTION if key in chosen},
+            "options": {key: value for key, value in chosen.items() if key not in SELECTION},
+        }
+
+    def prepared(self, name: str) -> dict[str, Any]:
+        """Say how a training set or a dataset of base models is split into segments."""
+        if name in self.sheets["training_sets"]:
+            return self.segments(self.sheets["training_sets"][name], name)
+        return self.segments(self.datasets[name], self.tested_by[name][0])
+
+    def _add_systems(self, training_set: str) -> None:
+        """Add all systems of a training set: every base model on every resampled set, with members of ensembles."""
+        row, base_models = self.sheets["training_sets"][training_set], self.sheets["base_models"]
+        seed, scale = self.config["resampling"]["seed"], self.config["scale"]
+        given = None
+        for name, other in row["given"].items():
+            given = (other, f"{name}-{WHOLE}")
+            self.trainings[given] = Training(name, WHOLE, None, seed + 1)
+        for dataset in row["datasets"]:
+            self.tested_by.setdefault(dataset, []).append(training_set)
+        trained = self.trained(row)
+        resampled = {name: sets_of(base_models[name]["sizes"] or row["sizes"], scale) for name in trained}
+        for name in trained:
+            for member in base_models[name]["members"]:
+                resampled[member] |= resampled[name]
+        for name in trained:
+            model, needs = base_models[name], given if wants_model(base_models[name]) else None
+            counted = model["include"] == "yes"
+            for made in resampled[name]:
+                if "train" in model:
+                    number = int(made.rpartition("-")[2])
+                    self.trainings[training_set, f"{name}-{made}"] = Training(name, made, needs, seed + number)
+                members = tuple(f"{member}-{made}" for member in model["members"])
+                for dataset in row["datasets"]:
+                    if not (counted and model["datasets"] and dataset not in model["datasets"]):
+                        run = Prediction(name, training_set, needs, members, counted)
+                        self.predictions[dataset, f"{name}-{made}"] = run
+
+    def trained(self, row: Row) -> list[str]:
+        """List the base models to train on a training set, including members of ensembles."""
+        base_models = self.sheets["base_models"]
+        wanted = set(row["base_models"])
+        for name in row["base_models"]:
+            wanted.update(base_models[name]["members"])
+        return [
+            name
+            for name, model in base_models.items()
+            if model["task"] == row["task"] and model["include"] != "no"
+            and (name in wanted if wanted else row["given"] or not wants_model(model))
+        ]  # fmt: skip
+
+    def model(self, training_set: str, system: str) -> str:
+        """Name the folder of the model of a system."""
+        return f"<results>/models/{training_set}/{system}"
+
+    def jars(self, base_model: str) -> list[str]:
+        """List the Java libraries of a base model."""
+        needs = self.sheets["base_models"][base_model]["needs"]
+        return [f"<results>/jars/{need.removeprefix('jar:')}.jar" for need in needs if need.startswith("jar:")]
+
+    def check_programs(self) -> None:
+        """Report the first requirement of a base model of the run that is not installed."""
+        base_models = self.sheets["base_models"]
+        needed = {member for name in self.selected for member in self.datasets[name].get("pool", name).split()}
+        runs = [run.base_model for (dataset, _), run in self.predictions.items() if dataset in needed]
+        for name in dict.fromkeys(runs):
+            for need in base_models[name]["needs"]:
+                kind, _, wanted = need.partition(":")
+                if kind == "java" and shutil.which("java") is None:
+                    missing = "a Java runtime of version 11 or newer; install one"
+                elif kind == "python" and not _is_installed(wanted):
+                    missing = f"the Python module {wanted}; type pip install pairsig[retrain]"
+                elif kind == "command" and shutil.which(wanted) is None:
+                    missing = f"the command {wanted}; install it"
+                else:
+                    continue
+                refuse(base_models.places[name], "no such program", f"{missing}, or set include: no")
+
+    def provenance(self, dataset: str) -> dict[str, str]:
+        """Describe how the counts of a dataset are made: corpus, metric, test set, and the training of base models."""
+        row, base_models = self.datasets[dataset], self.sheets["base_models"]
+        corpus = self.sheets["corpora"].get(row.get("corpus", ""), {})
+        described = {key: row.get(key, "") for key in ("task", "corpus", "metric", "reader", "options", "note")}
+        described |= {key: corpus.get(key, "") for key in ("url", "sha256", "licence", "citation")}
+        described["test_set"] = f"{row.get('text', '')} {row.get('selection', '')}".strip()
+        for training_set in self.tested_by.get(dataset, ()):
+            of_set = self.sheets["training_sets"][training_set]
+            words = {
+                key: _words(of_set[key]) for key in ("files", "selection", "options", "sizes", "unlabelled", "given")
+            }
+            words["seed"], words["scale"] = str(self.config["resampling"]["seed"]), f"{self.config['scale']:g}"
+            described[f"training_set {training_set}"] = "; ".join(f"{k}: {v}" for k, v in words.items() if v)
+            for name in (*self.trained(of_set), *of_set["given"]):
+                model = base_models[name]
+                keys = ("train", "predict", "members", "sizes", "reproducible")
+                words = {key: _words(model[key]) for key in keys if model.get(key)}
+                jars = [self.sheets["jars"][need[4:]]["coordinates"] for need in model["needs"] if need[:4] == "jar:"]
+                words |= {"jars": " ".join(jars)} if jars else {}
+                described[f"base_model {name}"] = "; ".join(f"{key}: {value}" for key, value in words.items())
+        return {key: value for key, value in described.items() if value}
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package that contains it
+        return False
+
+
+def wants_model(base_model: Row) -> bool:
+    """Whether the commands of a base model contain `{given}`, the model of another one."""
+    return "{given}" in base_model.get("train", "") + base_model["predict"]
+
+
+def sets_of(sizes: Mapping[str, int], scale: float) -> dict[str, None]:
+    """Select the resampled training sets of a base model, such as `half-2`: a share of all, rounded down, at least one.
+
+    Sizes take turns, so that they keep their proportions; in a tie, the size named last (the smallest and cheapest)
+    comes first. A larger share contains the sets of every smaller share.
+    """
+    turns: dict[str, tuple[Fraction, int]] = {}
+    for position, (size, number) in enumerate(sizes.items()):
+        turns |= {f"{size}-{k}": (Fraction(2 * k - 1, 2 * number), -position) for k in range(1, number + 1)}
+    # The decimal share as written: 0.29 of 100 is 29, although the nearest float is slightly less.
+    n_taken = max(1, math.floor(Fraction(str(scale)) * len(turns)))
+    taken = set(sorted(turns, key=turns.__getitem__)[:n_taken])
+    return {name: None for name in turns if name in taken}
+
+
+def _words(cell: object) -> str:
+    if isinstance(cell, Mapping):
+        return " ".join(f"{key}={value}" for key, value in cell.items())
+    return " ".join(cell) if isinstance(cell, list | tuple) else str(cell)

@@ -1,0 +1,44 @@
+"""The study, from system outputs or the embedded statistics to the papers' figures, tables and numbers on other data."""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+configfile: "config/figures.yaml"
+
+
+report: "report/workflow.rst"
+
+
+# Into how many jobs the comparison of a dataset in `split` is divided; `--set-scatter resamples=8` changes it.
+scattergather:
+    resamples=2,
+
+
+# Rules that run outside the cluster: they take less time than a submission, or require the internet.
+localrules:
+    all,
+    verify,
+    jar,
+
+
+include: "rules/common.smk"
+include: "rules/corpora.smk"
+include: "rules/train.smk"
+include: "rules/counts.smk"
+include: "rules/compare.smk"
+include: "rules/analyses.smk"
+include: "rules/figures.smk"
+include: "rules/findings.smk"
+
+
+# What a run makes.
+ALL = [
+    *collect("<results>/comparisons/{dataset}.parquet", dataset=PLAN.selected),
+    *collect("<results>/figures/{figure}.svg", figure=FIGURES),
+    *collect("<results>/tables/{table}.html", table=MADE),
+]
+if config["tables"] == "all":
+    ALL.append("<results>/findings.html")
