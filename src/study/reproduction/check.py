@@ -54,11 +54,11 @@ REPRODUCTION = Table(
         ),
         numeric(
             "detectable_low", "largest number below the expected one that would have been called different",
-            "see `unit`", "by unit", missing=True,
+            "see `unit`", shown="by unit", missing=True,
         ),
         numeric(
             "detectable_high", "smallest number above the expected one that would have been called different",
-            "see `unit`", "by unit", missing=True,
+            "see `unit`", shown="by unit", missing=True,
         ),
         numeric("ratio", "our number divided by the expected one", shown="two decimals", missing=True),
         numeric(
@@ -93,7 +93,7 @@ TALLY = Table(
         *(count(verdict.replace(" ", "_"), f"comparisons with the verdict `{verdict}`") for verdict in VERDICT_NAMES),
         *with_interval(
             "detectable", "smallest relative difference that would have been called `differs`, median comparison",
-            "share", ends=("detectable_least", "detectable_most"),
+            "two decimals", ends=("detectable_least", "detectable_most"),
         ),
         count("agrees_by_information", "comparisons that agree if thresholds are scaled by words, brackets or links"),
         count("differs_by_information", "comparisons that differ if they are scaled so"),
