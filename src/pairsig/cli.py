@@ -17,7 +17,7 @@ from pairsig import readers
 from pairsig.core import definitions
 from pairsig.io import console
 from pairsig.io.choices import choose, options_of, sort_options
-from pairsig.io.errors import SHORT, InputError, Question, listed
+from pairsig.io.errors import InputError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pairsig.io.memory import Memory
     from pairsig.io.tables import Row
     from pairsig.metrics import Metric
-    from pairsig.readers.table import Roles
     from pairsig.report import Evidence
 
 _GATE = """\
@@ -103,39 +102,6 @@ documentation: docs/p-values.md (formulas and error rates of all tests),
 docs/formats.md (formats and columns), `pairsig metrics` (metrics)
 """
 _FLIPS = "also write the items that only one system passes"
-_ROLES: dict[str, dict[str, Any]] = {
-    "item": {"metavar": "COL[,COL]", "help": "column with the item, or several that identify it"},
-    "system": {"metavar": "COL", "help": "column with the system"},
-    "systems": {"metavar": "COL,COL", "help": "columns with the scores or answers of a system"},
-    "run": {"metavar": "COL", "help": "column with the run: a training or a sample"},
-    "score": {"metavar": "COL[,COL]", "help": "columns with scores"},
-    "gold": {"metavar": "COL", "help": "column with the right answer"},
-    "prediction": {"metavar": "COL", "help": "column with the answer of the system, for --gold"},
-    "document": {"metavar": "COL", "help": "column with the document"},
-    "domain": {"metavar": "COL", "help": "column with the domain"},
-    "lower-is-better": {"action": "store_true", "default": None, "help": "the scores are errors or costs"},
-    "higher-is-better": {"action": "store_true", "default": None, "help": "the default, without a note"},
-    "true": {"metavar": "WORD[,WORD]", "help": "words that count as 1; all others count as 0"},
-    "missing-value": {"metavar": "N[,N]", "help": "numbers that stand for a missing score, such as -1"},
-    "any-value": {"action": "store_true", "help": "accept values that look like codes or totals as scores"},
-    "sep": {"metavar": "CHAR", "help": "separator of columns"},
-    "sheet": {"metavar": "NAME", "help": "sheet of a workbook"},
-    "column": {"metavar": "NAME", "help": "column or field with the texts"},
-    "num-refs": {"type": console.whole, "default": 1, "metavar": "N", "help": "references per line, with tabs"},
-    "text-as-is": {"action": "store_true", "help": "count markup as text"},
-    "even-so": {"action": "store_true", "help": "compare logs of other versions, data, prompts or shots"},
-}
-"""Options that declare what is in a table; see `pairsig.read`."""
-
-_RARE = (
-    "higher-is-better", "true", "missing-value", "any-value", "sep", "sheet", "column", "num-refs", "text-as-is",
-    "even-so", "option", "document-file",
-)  # fmt: skip
-"""Options of input that few need."""
-
-_OF_FILES = ("metric", "reference", "reader", "missing", "option", "document-file")
-"""The other options that say what is in files."""
-
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
     "alternative": {"default": "two-sided", "help": "two-sided (default) or observed"},
@@ -170,6 +136,9 @@ _SHARED: dict[str, dict[str, Any]] = {
 }
 """Options of several commands."""
 
+
+SHORT = {"metric": "-m", "reference": "-r"}
+"""Short names of options, as in sacrebleu."""
 
 _RESULT = {"type": console.result, "required": False, "metavar": "FILE",
            "help": "write the result instead of printing it: .json, .csv, .tsv, .parquet, .md, .tex"}  # fmt: skip
@@ -357,8 +326,6 @@ def _add_extract(commands: console.Commands) -> None:
     _add(p, "option")
     only_output = "for the reader of the output only"
     p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=only_output)
-    for name in ("column", "num-refs", "text-as-is"):
-        p.add_argument(f"--{name}", **_ROLES[name])
     _add(p, "document-file")
     p.add_argument("--system", required=True, help="name of the system")
     broken = "if the output cannot be used, write the reason instead"
@@ -408,14 +375,21 @@ def _add_files(parser: console.Parser) -> None:
 
 
 def _add_input(parser: console.Parser, metric: str) -> None:
-    """Add the options that say what is in the files; `metric` is the help of `--metric`."""
-    parser.group("input", "what is in the files; columns with standard names need no option")
-    for name in (*_OF_FILES[:3], *_ROLES, *_OF_FILES[3:]):
-        group = parser.group(console.MORE if name in _RARE else "input")
-        if name in _ROLES:
-            group.add_argument(f"--{name}", **_ROLES[name])
+    """Add the options that say what is in the files; `metric` is the help of `--metric`. Rare ones are in `metrics`."""
+    from pairsig.readers.options import OPTIONS, flag
+
+    group = parser.group("input", "what is in the files; columns with standard names need no option")
+    for name, option in OPTIONS.items():
+        how: dict[str, Any] = {"help": argparse.SUPPRESS if option.rare else metric if name == "metric" else option.about, "dest": name}
+        if not option.value:
+            how["action"] = "store_true"
+        elif name == "reference":
+            how |= {"nargs": "+", "default": [], "metavar": "FILE"}
         else:
-            _add(group, name, **({"help": metric} if name == "metric" else {}))
+            how["metavar"] = option.value
+        if name == "missing":
+            how["choices"] = ("wrong", "drop")
+        group.add_argument(*filter(None, [SHORT.get(name)]), flag(name), **how)
 
 
 def add_test_options(parser: argparse._ActionsContainer) -> None:
@@ -468,10 +442,11 @@ def _of_counts(arguments: argparse.Namespace) -> list[Statistics]:
     """The two systems of a 2 × 2 table."""
     from pairsig.readers import inputs
 
-    names = ("files", "runs", *(name.replace("-", "_") for name in _ROLES), *_OF_FILES)
-    for name in names:
+    from pairsig.readers.options import OPTIONS
+
+    for name in ("files", "runs", *OPTIONS):
         value = getattr(arguments, name, None)
-        if value not in (None, "", False, []) and (name, value) != ("num_refs", 1):
+        if value not in (None, "", False, []):
             too_much = listed(value) if name == "files" else f"--{name.replace('_', '-')}"
             raise InputError(f"found {too_much} in addition to --counts, expected only one of them")
     return [inputs.of_outcomes(*arguments.counts)]
@@ -679,8 +654,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     if files and arguments.reader == "text" and not arguments.reference:
         if len(files) != 2:
             raise InputError(f"found {len(files)} outputs, expected two")
-        options = console.pairs(arguments.option)
-        overlap = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
+        overlap = sample_size.overlap_of(*(readers.read("text", path) for path in files))
         console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
     elif files:
         data = _read_one(arguments)
@@ -712,7 +686,7 @@ def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> St
     console.note(*_notes(parts))
     names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     if len(names) > 1:
-        raise Question(f"found the metrics {listed(names)}, expected one", [{"metric": name} for name in names[:3]])
+        raise InputError(f"found the metrics {listed(names)}, expected one\n--metric chooses it")
     data = parts[0]
     if len(files) == 1 and not data.dataset:
         data = replace(data, dataset=Path(files[0]).stem)
@@ -723,38 +697,12 @@ def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> St
 def _read_systems(
     arguments: argparse.Namespace, files: Sequence[str | Sequence[str]], memory: Memory | None = None
 ) -> list[Statistics]:
-    """Systems of the files, read as the options of the command declare; see `inputs.read_files`."""
+    """Systems of the files, read as the options of the command declare."""
     from pairsig.readers import inputs
+    from pairsig.readers.options import OPTIONS
 
-    options = console.pairs(arguments.option)
-    domains, documents = _labels(arguments.document_file, options)
-    return inputs.read_files(
-        files,
-        arguments.reader,
-        roles=_roles(arguments),
-        references=arguments.reference,
-        metrics=_names(arguments.metric),
-        options=options,
-        domains=domains,
-        documents=documents,
-        missing=arguments.missing,
-        memory=memory,
-        **_settings(arguments, "even_so", "text_as_is", "column", "num_refs"),
-    )
-
-
-def _roles(arguments: argparse.Namespace) -> Roles:
-    """What the options declare about the columns of a table."""
-    from pairsig.readers.table import Roles
-
-    single = _settings(
-        arguments, "item", "system", "systems", "run", "score", "gold", "prediction", "document", "domain", "true",
-        "missing_value", "any_value", "sep", "sheet",
-    )  # fmt: skip
-    lower, higher = arguments.lower_is_better, arguments.higher_is_better
-    if lower and higher:
-        raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
-    return Roles(**single, lower_is_better=False if higher else lower)
+    declared = {name: value for name in OPTIONS if (value := getattr(arguments, name, None)) is not False}
+    return inputs.read_all(list(files), declared, memory=memory)
 
 
 def _metrics(_: argparse.Namespace) -> None:
@@ -820,13 +768,13 @@ def _extract(arguments: argparse.Namespace) -> None:
         counted = extract(
             arguments.system_output,
             arguments.reference,
-            options=options,
             output_options=console.pairs(arguments.output_option),
             domains=domains,
             documents=documents,
-            note=console.note,
-            **_settings(arguments, "metric", "reader", "system", "group", "kind", "column", "num_refs", "text_as_is"),
+            **_settings(arguments, "metric", "reader", "system", "group", "kind"),
+            **{name: value for name, value in options.items()},
         )
+        console.note(*counted.notes)
     except InputError as error:
         if not arguments.leave_out_broken:
             raise

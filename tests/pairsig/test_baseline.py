@@ -388,7 +388,7 @@ def test_documents_are_those_of_all_sentences_where_some_are_left_out(file, caps
 
 def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(file, rows):
     ref, x, y = (file(f"{number}", "canary\n" + f"a b c d {last}\n" * 4) for number, last in enumerate("eef"))
-    argv = [x, y, "--reader", "text", "--reference", ref, "--unit", "document", "--option", "skip_lines=1"]
+    argv = [x, y, "--reader", "text", "--reference", ref, "--unit", "document", "--skip-lines", "1"]
     argv += ["--document-file", file("docs", "canary\tcanary\n" + DOCUMENTS)]
     (row,) = rows(*argv, "--test", "randomization", "--n-resamples", "100")
     assert (row["n_segments"], "unit:document" in row["signature"]) == (4, True)
@@ -422,16 +422,16 @@ def test_an_option_goes_to_the_metrics_that_have_it(file, capsys):
         assert cli.main([*argv, *arguments]) == 0
         return {row["metric"]: row["score_b"] for row in json.loads(capsys.readouterr().out)["rows"]}
 
-    alone = found("--metric", "bleu", "--option", "tokenize=char") | found("--metric", "chrf")
-    assert found("--metric", "bleu,chrf", "--option", "tokenize=char") == alone
-    assert alone["bleu"] != found("--metric", "bleu", "--option", "tokenize=none")["bleu"]
-    assert cli.main([*argv, "--metric", "bleu,chrf", "--option", "normalized=true"]) == 2
+    alone = found("--metric", "bleu", "--tokenize", "char") | found("--metric", "chrf")
+    assert found("--metric", "bleu,chrf", "--tokenize", "char") == alone
+    assert alone["bleu"] != found("--metric", "bleu", "--tokenize", "none")["bleu"]
+    assert cli.main([*argv, "--metric", "bleu,chrf", "--normalized"]) == 2
     fragments = capsys.readouterr().err
     assert (
         "option of reader text and metric bleu, chrf: 'normalized', expected one of skip_lines, tokenize, low"
         in fragments
     )
-    assert cli.main([*argv, "--metric", "bleu,chrf,ter", "--option", "normalized=true"]) == 0
+    assert cli.main([*argv, "--metric", "bleu,chrf,ter", "--normalized"]) == 0
 
 
 def test_nothing_to_compare(sigf, capsys):

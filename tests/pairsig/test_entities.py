@@ -88,7 +88,7 @@ def test_the_digits_that_conlleval_prints(kind, counts, printed, tmp_path):
     path = tmp_path / "example"
     rows = EXAMPLE.replace("\n", "|").split("|")
     path.write_text("".join(f"word-{number} POS {row}\n" for number, row in enumerate(rows)), encoding="utf-8")
-    found = conlleval.read(path, type=kind).counts
+    found = conlleval.read(path, type=kind).values
     assert tuple(found[column].item() for column in COLUMNS) == counts
     f1, precision, recall = scores(found)
     assert f"{precision:.2f} {recall:.2f} {f1:.2f}" == printed
@@ -131,7 +131,7 @@ def test_two_systems_are_tested_exactly(files, answer):
     (row,), _ = answer(a, b, "--reference", gold)
     assert (row["metric"], row["test"], row["n_segments"]) == ("entity_f1", "exact", 12)
     assert row["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2]))[0])
-    (of_loc,), _ = answer(a, b, "--reference", gold, "--reader", "iob", "--option", "type=LOC")
+    (of_loc,), _ = answer(a, b, "--reference", gold, "--reader", "iob", "--type", "LOC")
     assert of_loc["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2], type="LOC"))[0])
 
 
@@ -140,7 +140,7 @@ def test_lines_of_tags_are_the_same_as_columns(files, tmp_path):
     path = tmp_path / "lines"
     path.write_text("".join(f"{' '.join(tags)}\n" for tags in sentences), encoding="utf-8")
     assert iob.read(path, layout="lines") == sentences
-    with pytest.raises(InputError, match="--option layout=lines reads the tags of one sentence per line"):
+    with pytest.raises(InputError, match="--layout lines reads the tags of one sentence per line"):
         iob.read(path)
 
 

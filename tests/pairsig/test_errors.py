@@ -50,8 +50,8 @@ def test_reason_of_another_program():
     assert reason(ValueError("x" * 1000)) == "x" * 200 + "…"
 
 
-def test_a_message_is_one_line_and_bounded_whatever_is_put_into_it():
-    assert str(InputError("f, line 1:\nfound\r\nx")) == "f, line 1: found x"
+def test_a_message_has_at_most_two_lines_and_is_bounded_whatever_is_put_into_it():
+    assert str(InputError("f, line 1: found\rx\ndo\nthis")) == "f, line 1: found x\ndo this"
     long = str(InputError(f"f, line 1: found {'x' * 10**6}, expected less"))
     assert len(long) < 2010
     assert long.startswith("f, line 1: found x")

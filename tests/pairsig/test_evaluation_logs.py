@@ -21,7 +21,7 @@ from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
 from pairsig.metrics.counts import average
-from pairsig.readers import Beginning, inputs, recognition, system_counts, tasks
+from pairsig.readers import Beginning, inputs, output, recognition, tasks
 from pairsig.readers.logs import items, lm_eval
 from pairsig.readers.recognition import read_all
 
@@ -36,10 +36,10 @@ def by_item(parts, name):
     scores: dict[str, list[float]] = {}
     clusters = {}
     for part in parts:
-        for row, item in enumerate(part.segments):
-            clusters[item] = part.documents[row]
-            if not part.unscored[name][row]:
-                scores.setdefault(item, []).append(float(part.counts[name][row]))
+        for row, item in enumerate(part.items):
+            clusters[item] = part.documents[row] if part.documents else ""
+            if not np.isnan(part.values[name][row]):
+                scores.setdefault(item, []).append(float(part.values[name][row]))
     return np.array([np.mean(own) for own in scores.values()]), np.array([clusters[item] for item in scores])
 
 
@@ -62,14 +62,13 @@ def read(reader, path, **options):
 def refuses(path, *expected, reader=None, **options):
     with pytest.raises(InputError) as error:
         read_all(reader or recognition.recognize([str(path)]), str(path), **options)
-    assert "\n" not in str(error.value)
     for words in expected:
         assert words in str(error.value)
 
 
 def refused(paths, *expected, **settings):
     with pytest.raises(InputError) as error:
-        inputs.read_files(list(map(str, paths)), None, **settings)
+        inputs.read_all(list(map(str, paths)), settings)
     for words in expected:
         assert words in str(error.value)
 
@@ -117,11 +116,11 @@ def test_one_command_from_two_logs_of_inspect(answer):
 
 @pytest.mark.parametrize(
     "command",
-    ["compare", "plan --option reducer=mean --reader inspect"],
+    ["compare", "plan --reducer mean --reader inspect"],
 )
 def test_documents_that_are_not_used_are_noted(command, capsys):
     name, *options = command.split()
-    for more in ([], ["--option", "document=passage"], ["--option", "document=passage", "--unit", "document"]):
+    for more in ([], ["--document", "passage"], ["--document", "passage", "--unit", "document"]):
         quick = ["--n-resamples", "99"] if name != "plan" else []
         assert cli.main([name, STRONG, WEAK, *options, *more, *quick, "--metric", "exact"]) == 0
         out, err = capsys.readouterr()
@@ -132,10 +131,10 @@ def test_documents_that_are_not_used_are_noted(command, capsys):
 
 def test_systems_are_renamed(tmp_path, capsys, answer):
     names = ["--name", "mockllm/strong=ours", "--name", "mockllm/weak=theirs"]
-    for kind, options in (("method", "--n-resamples 99"), ("system", "--option reducer=mean --test exact")):
+    for kind, options in (("method", "--n-resamples 99"), ("system", "--reducer mean --test exact")):
         (row,), _ = answer(STRONG, WEAK, "--metric", "exact", *options.split(), *names[:2])
         assert (row[f"{kind}_a"], row[f"{kind}_b"]) == ("ours", "mockllm/weak")
-    assert cli.main(["rank", STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", *names]) == 0
+    assert cli.main(["rank", STRONG, WEAK, "--metric", "exact", "--reducer", "mean", *names]) == 0
     assert re.search(r"^1 +ours .*^2 +theirs ", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
     for wrong, words in (
         ("strong=ours", "unknown system 'strong', expected one of mockllm/strong, mockllm/weak"),
@@ -158,7 +157,7 @@ def test_systems_are_renamed(tmp_path, capsys, answer):
 
 
 def test_reductions_are_inspects(answer):
-    rows, _ = answer(STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", "--test", "exact")
+    rows, _ = answer(STRONG, WEAK, "--metric", "exact", "--reducer", "mean", "--test", "exact")
     assert rows[0]["score_a"] == REPORTED["strong.eval"]["exact"]["accuracy"]
     refuses(STRONG, "found no reducer 'max', expected one of mean", reducer="max")
 
@@ -174,23 +173,6 @@ def test_a_folder_of_logs_has_a_system_a_model(tmp_path, answer):
     )
     (tmp_path / "again.eval").unlink()
     refused([tmp_path, WEAK], "found the systems mockllm/strong, mockllm/weak, expected one system per file")
-
-
-def test_items_without_a_score(answer):
-    refused(
-        [STRONG, FAILING],
-        "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items, but other",
-        "(q07)",
-        'missing="drop"',
-    )
-    rows, err = answer(STRONG, FAILING, "--metric", "exact", "--missing", "drop", "--n-resamples", 99)
-    assert rows[0]["n_segments"] == 10  # q03 and q07 failed, in one epoch each
-    assert "mockllm/failing-2 has no score in exact for 1 of 12 items: left out for all systems" in err
-    assert "--missing drop was applied to 2 items without a score" in rows[0]["doubt"]
-    rows, _ = answer(STRONG, FAILING, "--metric", "exact", "--missing", "wrong", "--n-resamples", 99)
-    assert rows[0]["n_segments"] == 12
-    values = np.stack([part.counts["exact"] for part in read_all("inspect", FAILING)])
-    assert rows[0]["score_b"] == pytest.approx(values.mean())
 
 
 def test_choices_of_a_log_of_inspect():
@@ -224,8 +206,8 @@ def inspect_log(folder, model, values, **further):
 def test_values_of_inspect(tmp_path):
     values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "No": 0, "TRUE": 1, "false": 0, "0.25": 0.25, True: 1, -3: -3}
     part = read("inspect", inspect_log(tmp_path, "a", dict(enumerate([*values, float("nan")]))))
-    assert part.counts["match"].tolist() == [*values.values(), 0]
-    assert part.unscored["match"].tolist() == [False] * len(values) + [True]
+    assert part.values["match"][:-1].tolist() == [*values.values()]
+    assert np.isnan(part.values["match"]).tolist() == [False] * len(values) + [True]
 
 
 def test_epochs_reduced_in_two_ways(tmp_path):
@@ -240,20 +222,11 @@ def test_epochs_reduced_in_two_ways(tmp_path):
         path = write(tmp_path / "a.json", log)
         for name, expected in (("at_least_2", [0, 0]), ("mean", [0.5, 0]), ("max", [1, 0])):
             part = read("inspect", path, reducer=name)
-            assert (part.run, part.counts["match"].tolist(), part.notes) == ("", expected, ())
+            assert (part.run, part.values["match"].tolist(), part.notes) == ("", expected, ())
         first, second = read_all("inspect", path)
-        assert [first.counts["match"].tolist(), second.counts["match"].tolist()] == [[1, 0], [0, 0]]
+        assert [first.values["match"].tolist(), second.values["match"].tolist()] == [[1, 0], [0, 0]]
         note = "Inspect reduced epochs by max, at_least_2, but the score of a sample is their mean here"
         assert [note in one for one in first.notes] == [True] * noted
-
-
-def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
-    a, far, near = (
-        inspect_log(tmp_path, name, {"q": "C"}, text=text)
-        for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
-    )
-    inputs.read_files([a, far], None)
-    refused([a, near], "item q has a different content than in")
 
 
 def test_what_the_reader_of_a_log_should_know(tmp_path):
@@ -265,53 +238,13 @@ def test_what_the_reader_of_a_log_should_know(tmp_path):
     ]
 
 
-def test_tasks_are_rows(tmp_path, answer):
-    """Of a folder or of files in any order: samples of one id are others in another task."""
-    right = {("a", "t"): "CCCCCC", ("b", "t"): "CIIIII", ("a", "u"): "CCCI", ("b", "u"): "ICCC"}
-    paths = {
-        (model, task): write(
-            tmp_path / f"{model}-{task}.json",
-            of_inspect(model, [sample(f"q{i}", own, text=task) for i, own in enumerate(values)], task=task),
-        )
-        for (model, task), values in right.items()
-    }
-    whole, _ = answer(tmp_path, "--test", "exact")
-    assert [(row["metric"], row["score_a"], row["score_b"]) for row in whole] == [
-        ("t/match", 1, pytest.approx(1 / 6)), ("u/match", 0.75, 0.75),
-    ]  # fmt: skip
-    assert [row["pvalue"] for row in whole] == [2 / 32, 1]  # the sign test: 5 of 5 and 1 of 2
-    assert [row["pvalue_holm"] for row in whole] == [2 * 2 / 32, 1]
-    files, _ = answer(*(paths[key] for key in (("a", "u"), ("b", "t"), ("a", "t"), ("b", "u"))), "--test", "exact")
-    assert sorted(files, key=lambda row: row["metric"]) == whole
-    for name in ("u/match", "U/Match"):
-        (row,), _ = answer(tmp_path, "--test", "exact", "--metric", name)
-        assert row["metric"] == "u/match"
-    (row,), _ = answer(tmp_path, "--test", "exact", "--option", "task=t")
-    assert row["metric"] == "match"
-    (row,), err = answer(paths["a", "t"], paths["b", "t"], paths["b", "u"], "--test", "exact")
-    assert (row["metric"], row["pvalue"]) == ("t/match", 2 / 32)
-    assert "u left out, since only some logs have it and its metrics" in err
-    refused(
-        [tmp_path],
-        "found no metric 't/matc', expected one of t/match, u/match; did you mean t/match?",
-        metrics=["t/matc"],
-    )
-    refused([tmp_path], "found --document-file for the tasks t, u, expected one task", documents=["d"] * 6)
-    other = write(tmp_path / "b" / "v.json", of_inspect("b", [sample("q", "C")], task="v"))
-    more = write(tmp_path / "b" / "w.json", of_inspect("b", [sample("q", "C")], task="w"))
-    refused(
-        [paths["a", "t"], paths["a", "u"], other, more],
-        "the logs have no task in common, expected at least one: a has t, u; b has v, w",
-    )
-
-
 def test_runs_of_one_log_say_what_runs_are(tmp_path):
     """Also where the other log has one run, and comes first."""
     a = write(tmp_path / "a.json", of_inspect("a", [sample("q", "C"), sample("p", "I")]))
     several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
     b = write(tmp_path / "b.json", of_inspect("b", several))
     for paths in ([a, b], [b, a]):
-        (data,) = inputs.read_files(paths, None)
+        (data,) = inputs.read_all(paths, {})
         assert data.provenance["design"] == "nested"
 
 
@@ -320,47 +253,6 @@ def test_labels_that_differ_between_epochs(tmp_path, what):
     samples = [sample("q", "C", epoch, metadata={"of": f"x{epoch}"}) for epoch in (1, 2)]
     path = write(tmp_path / "a.json", of_inspect(samples=samples))
     refuses(path, f"found different {what} for item q in the runs 2 and 1, expected the same", **{what: "of"})
-
-
-@pytest.mark.parametrize("what", ["document", "domain"])
-def test_labels_of_items(tmp_path, what):
-    """Those of the first log that has the item; another one in another log is refused, also where one has none."""
-    items = {"a": {"q0": "d0", "q1": "d1"}, "b": {"q9": "d9", "q1": "d1", "q0": "d0"}, "c": {"q0": "d0", "q1": ""}}
-    paths = {
-        name: write(
-            tmp_path / f"{name}.json", of_inspect(name, [sample(q, "C", metadata={"of": d}) for q, d in own.items()])
-        )
-        for name, own in items.items()
-    }
-    (data,) = inputs.read_files([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
-    assert data.segments.tolist() == ["q0", "q1", "q9"]
-    assert getattr(data, f"{what}s").tolist() == ["d0", "d1", "d9"]
-    words = f"c.json: item q1 belongs to {what} '', but to 'd1' in {paths['a']}: are these the same test set?"
-    refused([paths["a"], paths["c"]], words, options={what: "of"})
-
-
-def test_missing_by_hand(tmp_path):
-    a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": None})
-    b = inspect_log(tmp_path, "b", {"q1": "C", "q2": None, "q3": "C", "q4": "I"})
-    refused(
-        [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
-    )
-    (data,) = inputs.read_files([a, b], None, missing="drop")
-    assert data.segments.tolist() == ["q1"]
-    assert data.provenance["missing"] == "drop:4"
-    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in data.notes)
-    (data,) = inputs.read_files([a, b], None, missing="wrong")
-    assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
-    table, _ = compare_with_one(data, data.metrics, ["exact"])
-    assert "|missing:wrong:4|version:" in table["signature"][0]
-
-
-def test_counts_of_a_missing_item_are_not_known(tmp_path):
-    a = write(tmp_path / "a.csv", "id,correct,total\nx,1,2\ny,2,2\n")
-    b = write(tmp_path / "b.csv", "id,correct,total\nx,1,2\n")
-    refused([a, b], "expected the same items, or to leave them out", metrics=["accuracy"])
-    words = "a.csv: found counts for accuracy, which are not known for a wrong item"
-    refused([a, b], words, metrics=["accuracy"], missing="wrong")
 
 
 # A metric is the same with others beside it and alone.
@@ -398,34 +290,6 @@ def with_gaps(scores, *gaps):
     return [None if i in gaps else score for i, score in enumerate(scores)]
 
 
-@pytest.mark.parametrize(("reader", "missing"), [("inspect", None), ("helm", "drop"), ("lm_eval", "wrong")])
-def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, answer):
-    """Of two items one log or both have no score in the second metric. Exact p-values are those of the sign test."""
-    x, y = LINES[reader]
-    gaps = {"a": (8, 17), "b": (8, 17) if missing is None else ()}
-    alone = [log_of(tmp_path / "alone", reader, model, **{x: RIGHT[model]}) for model in "ab"]
-    both = [
-        log_of(tmp_path / "both", reader, model, **{x: RIGHT[model], y: with_gaps(RIGHT[model], *gaps[model])})
-        for model in "ab"
-    ]
-    chosen = ["--missing", missing] if missing else []
-    (expected,), err = answer(*alone, "--test", "exact", *chosen)
-    assert "no score" not in err
-    assert (expected["metric"], expected["score_a"], expected["score_b"]) == (x, 0.7, 0.35)
-    assert expected["pvalue"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
-    rows, err = answer(*both, "--test", "exact", *chosen)
-    found = {row["metric"]: row for row in rows}
-    adjusted = ("pvalue_holm", "pvalue_bh", "n_compared")  # for both metrics
-    assert found[x] | {name: expected[name] for name in adjusted} == expected
-    assert [name for name in (x, y) if re.search(rf" has (a|no) score in {name} for 2 of 20 items: ", err)] == [y]
-    n = 20 if missing == "wrong" else 18
-    assert found[y]["n_segments"] == n
-    assert (found[y]["score_a"], found[y]["score_b"]) == (13 / n, 7 / n)
-    assert found[y]["pvalue"] == 2 * (1 + 10 + 45) / 2**10
-    # By its name alone, whatever the other one lacks.
-    assert answer(*both, "--test", "exact", "--metric", x)[0] == [expected]
-
-
 @pytest.mark.parametrize("command", [("rank", "--format", "json", "--n-resamples", 99), ("plan", "--gain", 0.1)])
 def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
     found = []
@@ -439,76 +303,23 @@ def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
     assert "found the metrics x, y, expected one" in capsys.readouterr().err
 
 
-def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, answer):
-    paths = [log_of(tmp_path, "inspect", model, x=RIGHT[model], y=[float("nan")] * 20) for model in "ab"]
-    (row,), err = answer(*paths, "--test", "exact")
-    assert (row["metric"], row["n_segments"]) == ("x", 20)
-    assert "a.json: y left out, since no item has a score in it" in err
-    refused(paths, "a.json has no metric 'y', expected one of x", metrics=["y"])
-    other = log_of(tmp_path / "other", "inspect", "b", y=RIGHT["b"])
-    refused([paths[0], other], "a.json has x; ", "b.json has y", metrics=["y"])
-
-
-@pytest.mark.parametrize("missing", [None, "drop", "wrong"])
-def test_files_of_different_test_sets_are_refused(tmp_path, missing):
-    paths = [tmp_path / f"{name}.csv" for name in "ab"]
-    for number, path in enumerate(paths):
-        path.write_text("id,correct\n" + "".join(f"q{10 * number + k},1\n" for k in range(5)))
-    refused(list(map(str, paths)), "b.csv: found no item of", "q0 there and q10 here", missing=missing)
-
-
-def test_no_item_in_common(tmp_path):
-    gaps = {"a": range(10, 20), "b": range(10)}
-    paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
-    refused(paths, "b.json: found no item with a score for all systems in y, expected at least one", missing="drop")
-    _, statistics = inputs.read_files(paths, None, missing="wrong")
-    assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
-    assert "b has no score in y for 10 of 20 items: counted as wrong" in statistics.notes
-
-
-def test_documents_given_are_those_of_all_items(tmp_path, answer):
-    """Also where items are left out: each metric has its own."""
-    paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], 0, 1, 2, 3)) for m in "ab"]
-    lines = write(tmp_path / "documents.tsv", "".join(f"news\td{i // 4}\n" for i in range(20)))
-    rows, _ = answer(*paths, "--test", "exact", "--unit", "document", "--document-file", lines)
-    assert [row["n_segments"] for row in rows] == [20, 16]
-
-
 def test_metrics_stay_in_their_order(tmp_path):
     """Also where neighbours have other items."""
     own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
     paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
-    found = inputs.read_files(paths, None)
+    found = inputs.read_all(paths, {})
     assert [[metric.name for metric in part.metrics] for part in found] == [["x"], ["y"], ["z"]]
-    found = inputs.read_files(paths, None, metrics=["z", "x"])
+    found = inputs.read_all(paths, {"metric": ["z", "x"]})
     assert [[metric.name for metric in part.metrics] for part in found] == [["z", "x"]]
-
-
-def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
-    """The worst possible error is unknown: a missing score is refused, and without one nothing changes."""
-    costs = {"lower_is_better": "f1_score"}
-    paths = {
-        name: [
-            log_of(tmp_path / name, "helm", "a", exact_match=with_gaps(RIGHT["a"], *right), f1_score=RIGHT["a"]),
-            log_of(tmp_path / name, "helm", "b", exact_match=RIGHT["b"], f1_score=with_gaps(RIGHT["b"], *errors)),
-        ]
-        for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
-    }
-    found = inputs.read_files(paths["right"], None, options=costs, missing="wrong")
-    assert [part.provenance.get("missing") for part in found] == ["wrong:1", None]
-    assert [metric.higher_is_better for part in found for metric in part.metrics] == [True, False]
-    refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
-    _, errors = inputs.read_files(paths["errors"], None, options=costs, missing="drop")
-    assert not errors.metrics[0].higher_is_better
 
 
 def test_settings_distinguish_runs_of_one_model(tmp_path):
     hot = of_inspect("m", model_generate_config={"temperature": 1.0, "top_p": 0.5})
     cold = of_inspect("m", model_generate_config={"temperature": 0.0, "top_p": 0.5})
     paths = [write(tmp_path / f"2026-01-0{i}T00-00-00_t.json", log) for i, log in enumerate((hot, cold, cold), 1)]
-    (data,) = inputs.read_files(paths[:2], None)
+    (data,) = inputs.read_all(paths[:2], {})
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
-    (data,) = inputs.read_files(paths[1:], None)
+    (data,) = inputs.read_all(paths[1:], {})
     assert data.systems == ("m (2026-01-02T00-00-00_t)", "m (2026-01-03T00-00-00_t)")
 
 
@@ -595,34 +406,6 @@ def test_lm_evals_own_figures(folder, task):
         assert standard_error(values) == pytest.approx(reported["results"][task][f"{metric}_stderr,none"], rel=1e-12)
 
 
-def test_tasks_and_groups_of_lm_eval_are_rows(answer):
-    """The scores are those that lm_eval reports for tasks and for groups."""
-    rows, err = answer(A, B, "--test", "exact")
-    assert "detected the format lm_eval" in err
-    assert "sums/acc is the mean over the items of 2 tasks" in err
-    reported = [results_of(folder) for folder in (A, B)]
-    assert (rows[0]["system_a"], rows[0]["system_b"]) == ("dummy (a)", "dummy (b)")  # by the names of the folders
-    assert [row["metric"] for row in rows] == [
-        "sums_small/acc", "sums_small/acc_norm", "sums_large/acc", "sums_large/acc_norm",
-        "sums_answered/exact_match/first", "sums_answered/exact_match/digits", "sums/acc",
-    ]  # fmt: skip
-    for row in rows:
-        task, metric, *filters = row["metric"].split("/")
-        for score, one in zip(("score_a", "score_b"), reported, strict=True):
-            assert row[score] == pytest.approx(one["results"][task][f"{metric},{(filters or ['none'])[0]}"])
-    (group,), _ = answer(A, B, "--test", "exact", "--metric", "sums/acc")
-    assert group["pvalue"] == rows[-1]["pvalue"]
-    of_group, _ = answer(A, B, "--test", "exact", "--option", "task=sums")
-    assert [row["metric"] for row in of_group] == [row["metric"] for row in rows if "answered" not in row["metric"]]
-    (data,) = inputs.read_files([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
-    assert (data.dataset, set(data.domains)) == ("sums", {"sums_small", "sums_large"})
-    # In the order of their ids, whatever the order of the tasks.
-    ids = [f"{task}/{item}" for task, n in (("sums_large", 18), ("sums_small", 12)) for item in range(n)]
-    assert data.segments.tolist() == ids
-    assert [name.partition("/")[0] for name in data.segments] == list(data.domains)
-    assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
-
-
 def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     page = (Path(__file__).parents[2] / "docs/logs.md").read_text(encoding="utf-8")
     ((command, printed),) = re.findall(r"```bash\n(pairsig [^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
@@ -707,7 +490,7 @@ def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
     rng, n = np.random.default_rng(5), 100
     gaps = np.linspace(-0.2, 0.4, len(sizes)) if unequal else np.full(len(sizes), 0.1)
     names = tuple(f"t{number}" for number in range(len(sizes)))
-    group = system_counts.TaskGroup("g", "acc", names, frozenset(["tasks"]))
+    group = output.TaskGroup("g", "acc", names, frozenset(["tasks"]))
     covered = 0
     for _ in range(n):
         members = []
@@ -763,17 +546,6 @@ def test_nested_groups_and_the_missing_scores_in_them(tmp_path, answer):
     assert rows[-1]["pvalue"] == swapped(left, over_items)
 
 
-def test_filters_of_lm_eval():
-    reported = results_of(A)["results"]["sums_answered"]
-    part = read("lm_eval", A, task="sums_answered")
-    assert [metric.name for metric in part.metrics] == ["exact_match/first", "exact_match/digits"]
-    for name in ("first", "digits"):
-        assert part.counts[f"exact_match/{name}"].mean() == reported[f"exact_match,{name}"]
-    one = read("lm_eval", A, task="sums_answered", filter="first")
-    assert [metric.name for metric in one.metrics] == ["exact_match"]
-    assert "each question was answered 2 times" in one.notes[0]
-
-
 def test_choices_of_a_log_of_lm_eval():
     refuses(A, "found no task 'sum', expected one of", "did you mean sums?", task="sum")
     refuses(A, "no metric that is a mean over samples", task="sums_read")
@@ -789,35 +561,6 @@ def lm_eval_log(tmp_path):
     for path in (samples, results):
         shutil.copy(path, tmp_path)
     return tmp_path / samples.name
-
-
-def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
-    part = read("lm_eval", lm_eval_log)
-    assert part.system == results_of(A)["config"]["model"]
-    (results,) = lm_eval_log.parent.glob("results_*.json")
-    assert read("lm_eval", results).segments == part.segments
-    results.unlink()
-    part = read("lm_eval", lm_eval_log)
-    assert part.system == lm_eval_log.parent.name
-    assert "named after the folder" in part.notes[0]
-    renamed = lm_eval_log.rename(lm_eval_log.with_name("llama.jsonl"))
-    assert read("lm_eval", renamed).system == "llama"
-    renamed.rename(lm_eval_log)
-    assert read("lm_eval", lm_eval_log, model="mine").system == "mine"
-
-
-def test_texts_of_logs_are_shortened_when_somebody_asks(tmp_path):
-    """The end of a prompt, which has the question, and the start of a target, each in one line."""
-    prompt = "Q: " + " ".join(map(str, range(400))) + "\n\n  A:"
-    rows = [
-        {"doc_id": k, "doc": k, "metrics": ["acc"], "acc": k, "arguments": [[prompt, ""]], "target": f"t{k}"}
-        for k in (0, 1)
-    ]
-    part = read("lm_eval", lm_eval_of(tmp_path, rows))
-    assert list(part.texts) == ["0", "1"]
-    asked, target = part.texts["1"]
-    assert asked == "…" + " ".join(prompt.split())[-400:]
-    assert (asked[-3:], target) == (" A:", "t1")
 
 
 def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
@@ -874,22 +617,6 @@ def test_what_is_better_is_what_the_results_say(tmp_path):
     words = "higher er/first is better in {2}, but worse in {0}, expected the same".format(*paths)
     refused([paths[0], paths[2]], words)
     refused([paths[2], paths[0]], words)
-
-
-def test_documents_that_are_not_the_same(tmp_path):
-    for name in "ab":
-        shutil.copytree(Path(LM_EVAL / name), tmp_path / name)
-    (samples,) = (tmp_path / "b").rglob("samples_sums_small_*.jsonl")
-    rows = [json.loads(line) for line in samples.read_text().splitlines()]
-    rows[4]["doc_hash"] = "f" * 64
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused([tmp_path / "a", tmp_path / "b"], "item 4 has a different content than in", options={"task": "sums_small"})
-    rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
-    paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
-    refused(paths, "item 0 has a different content than in")
-    inputs.read_files(paths, None, options={"verify": "false"})
-    path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
-    refuses(path, "found 2 samples, expected 1 as in the results")
 
 
 def test_tasks_have_their_own_metrics(tmp_path):
@@ -983,26 +710,11 @@ def test_statistics_of_several_metrics_are_put_together(tmp_path):
     entries = [entry(), entry(stats=[("f1_score", 0.5)]), entry("id1"), entry("id1", stats=[("f1_score", 0.25)])]
     path = write(tmp_path / "mmlu:subject=x,model=lab_a" / "per_instance_stats.json", entries)
     part = read("helm", path)
-    assert (part.system, part.segments) == ("lab_a", ("id0", "id1"))
-    assert part.counts["f1_score"].tolist() == [0.5, 0.25]
+    assert (part.system, part.items) == ("lab_a", ("id0", "id1"))
+    assert part.values["f1_score"].tolist() == [0.5, 0.25]
     nameless = helm_log(tmp_path / "x", entries)
     refuses(nameless, "found the name of the model neither in run_spec.json")
     assert read("helm", nameless, model="mine").system == "mine"
-
-
-def test_several_values_of_an_instance_are_averaged(tmp_path):
-    """None of them is no score; of several sub-splits it is not known which."""
-    entries = [entry(f"id{i}", stats=[("exact_match", total)]) for i, total in enumerate((3, 1, 0))]
-    for one, count in zip(entries, (4, 1, 0), strict=True):
-        one["stats"][0]["count"] = count
-    path = tmp_path / "mmlu:model=lab_a"
-    part = read("helm", helm_log(path, entries))
-    assert part.counts["exact_match"].tolist() == [0.75, 1, 0]
-    assert part.unscored["exact_match"].tolist() == [False, False, True]
-    entries[1]["stats"] += entry()["stats"]
-    entries[1]["stats"][1]["name"]["sub_split"] = "ref"
-    words = "entry 2: found exact_match for several sub-splits of instance id1, expected one"
-    refuses(helm_log(path, entries), words, reader="helm")
 
 
 def test_a_run_of_helm_comes_once(tmp_path):
@@ -1016,17 +728,7 @@ def test_statistics_of_a_perturbation_are_others(tmp_path):
     one["stats"] += entry(stats=[("exact_match", 0)])["stats"]
     one["stats"][1]["name"]["perturbation"] = {"name": "typos"}
     part = read("helm", helm_log(tmp_path / "mmlu:model=m", [one]))
-    assert part.counts["exact_match"].tolist() == [1]
-
-
-def test_other_splits_are_other_instances(tmp_path):
-    entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
-    path = helm_log(tmp_path / "mmlu:model=lab_a", entries)
-    for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
-        part = read("helm", path, split=split)
-        assert part.segments == expected
-        assert f"{n_left} instances outside the split {split or 'test'} are left out" in part.notes[0]
-    refuses(path, "found no split 'dev', expected one of valid, test, train", split="dev", reader="helm")
+    assert part.values["exact_match"].tolist() == [1]
 
 
 def helm_run(folder, scores, *, model, stats=(), instances=(), **spec):
@@ -1041,71 +743,6 @@ def helm_run(folder, scores, *, model, stats=(), instances=(), **spec):
     return str(run)
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"scenario_spec": {"class_name": "hard"}}, ["the scenario ", "hard"]),
-        ({"adapter_spec": {"max_train_instances": 5}}, ["the number of shots '0', ", " has '5'"]),
-        ({"adapter_spec": {"max_train_instances": 0, "instructions": "Add."}}, ["the instructions of the prompt"]),
-    ],
-)
-def test_runs_of_helm_that_are_not_comparable(tmp_path, changed, words):
-    """A temperature is a setting of the model."""
-    usual = {
-        "scenario_spec": {"class_name": "easy"},
-        "adapter_spec": {"max_train_instances": 0, "instructions": "", "temperature": 0},
-    }
-    hot = {"adapter_spec": usual["adapter_spec"] | {"temperature": 1}}
-    one, same, other = (
-        helm_run(tmp_path / model, (0, 1, 1), model=model, **usual | own)
-        for model, own in (("a", {}), ("b", hot), ("c", changed))
-    )
-    inputs.read_files([one, same], None)
-    refused([one, other], *words)
-
-
-def test_instances_of_helm_are_paired_within_a_scenario_and_a_split(tmp_path):
-    """HELM numbers them from id0 in every scenario; without run_spec.json, the name of the run says which it is."""
-    x, y, test, valid = (
-        helm_log(tmp_path / name, [entry(instance, split=split) for instance in ("id0", "id1")])
-        for name, split in (
-            ("mmlu:subject=x,model=a", "test"), ("mmlu:subject=y,model=b", "test"),
-            ("mmlu:model=a", "test"), ("mmlu:model=b", "valid"),
-        )
-    )  # fmt: skip
-    refused([x, y], "has the scenario 'mmlu:subject=x'")
-    refused([test, valid], "has the split 'test'")
-
-
-def test_instances_of_helm_have_the_same_content(tmp_path):
-    paths = [
-        helm_run(tmp_path / model, (0, 1), model=model, instances=("1 + 1", asked))
-        for model, asked in (("a", "2 + 2"), ("b", "2 + 3"))
-    ]
-    refused(paths, "item id1 has a different content")
-    inputs.read_files(paths, None, options={"verify": "false"})
-
-
-def test_totals_of_helm_are_those_of_the_instances(tmp_path):
-    """Of one trial with two of three right; stats.json has the sum of the means of the trials."""
-    for total, agrees in ((2 / 3, True), (0.5, False)):
-        run = helm_run(tmp_path, (0, 1, 1), model="m", stats=[("exact_match", 1, total), ("other", 1, 7)])
-        if agrees:
-            assert read("helm", run).counts["exact_match"].sum() == 2
-        else:
-            words = "stats.json, entry 1: found the mean 0.5 for exact_match, the instances have 0.666667, expected"
-            refuses(run, words, "was the run edited, or are instances missing?", reader="helm")
-
-
-def test_means_of_helm_that_weigh_instances_are_noted(tmp_path):
-    """HELM adds up all values, 3 of 4 and 0 of 1: 3/5, but the mean over instances is 3/8."""
-    entries = [entry("id0", stats=[("exact_match", 3)]), entry("id1", stats=[("exact_match", 0)])]
-    entries[0]["stats"][0]["count"] = 4
-    run = helm_run(tmp_path, (), model="m", stats=[("exact_match", 1, 3 / 5)])
-    helm_log(Path(run), entries)
-    assert "the mean of exact_match over instances is 0.375; HELM reports 0.6" in " ".join(read("helm", run).notes)
-
-
 # SWE-bench.
 
 
@@ -1118,42 +755,10 @@ def test_swebenchs_own_figures(name):
     report = json.loads(path.read_text())
     part = read("swebench", path, document="repo")
     assert part.system == f"lab/{name}-2.1"
-    assert len(part.segments) == report["total_instances"] == 40
-    assert part.counts["resolved"].sum() == report["resolved_instances"]
-    assert part.unscored["resolved"].sum() == report["error_instances"] + len(report["incomplete_ids"])
+    assert len(part.items) == report["total_instances"] == 40
+    assert np.nansum(part.values["resolved"]) == report["resolved_instances"]
+    assert np.isnan(part.values["resolved"]).sum() == report["error_instances"] + len(report["incomplete_ids"])
     assert set(part.documents) == set(part.domains) == {"ab__c", "d__e-f", "g__h", "i__j"}
-
-
-def test_a_folder_of_reports(answer):
-    refused([SWEBENCH], "lab/large-2.1 has no score in resolved for 5 of 40 items", "(ab__c-101, d__e-f-104,")
-    (row,), _ = answer(SWEBENCH, "--missing", "wrong", "--test", "exact")
-    reports = [json.loads((SWEBENCH / f"lab__{name}-2.1.run_1.json").read_text()) for name in ("large", "small")]
-    assert (row["score_a"], row["score_b"]) == tuple(one["resolved_instances"] / 40 for one in reports)
-    order = "systems=lab/small-2.1,lab/large-2.1"
-    (other,), _ = answer(SWEBENCH, "--missing", "drop", "--option", order, "--test", "exact")
-    assert other["system_a"] == "lab/small-2.1"
-    assert "missing:drop:10" in other["signature"]
-
-
-def test_submissions_to_the_leaderboard(tmp_path):
-    ids = [f"a__b-{i}" for i in range(6)]
-    for name, resolved in (("20240402_first", ids[:3]), ("20250101_second", ids[2:4])):
-        write(
-            tmp_path / name / "results" / "results.json",
-            {"no_generation": [], "no_logs": [ids[5]], "resolved": resolved},
-        )
-    refuses(tmp_path, "found no list of unresolved instances", "--option instances=FILE")
-    all_of_them = write(tmp_path / "ids.txt", "\n".join(ids) + "\n")
-    first, second = read_all("swebench", tmp_path, instances=all_of_them)
-    assert (first.system, second.system) == ("first", "second")
-    assert first.counts["resolved"].tolist() == [1, 1, 1, 0, 0, 0]
-    assert first.unscored["resolved"].tolist() == [False] * 5 + [True]
-    few = write(tmp_path / "few.txt", "\n".join(ids[:2]) + "\n")
-    refuses(tmp_path, "found 2 instances outside the test set (a__b-2, a__b-5)", instances=few)
-    details = {one: {"cost": 1.0, "resolved": i % 2 == 0} for i, one in enumerate(ids)}
-    path = write(tmp_path / "20250101_third" / "per_instance_details.json", details)
-    part = read("swebench", path)
-    assert (part.system, part.counts["resolved"].tolist()) == ("third", [1, 0, 1, 0, 1, 0])
 
 
 def test_instances_that_a_report_does_not_list(tmp_path):
@@ -1163,7 +768,7 @@ def test_instances_that_a_report_does_not_list(tmp_path):
     assert part.notes == (f"{path}: the report lists only 2 of its 3 instances",)
     ids = write(tmp_path / "ids.json", ["a-1", "a-2", "a-3"])
     part = read("swebench", path, instances=ids)
-    assert part.unscored["resolved"].tolist() == [False, False, True]
+    assert np.isnan(part.values["resolved"]).tolist() == [False, False, True]
     assert part.notes == ()
 
 
@@ -1190,56 +795,7 @@ def test_translations_of_one_name(tmp_path):
     assert [part.system for part in read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
 
 
-def test_comet_of_other_sources(tmp_path):
-    a = write(tmp_path / "a.json", {"a": comet([0.5, 0.25])})
-    b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], ["s0", "other"])})
-    refused([a, b], "item 2 has a different content than in")
-    b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], reference="z")})
-    refused([a, b], "item 1 has a different content than in")
-    longer = write(tmp_path / "c.json", {"c": comet([0.5, 0.25, 0.125])})
-    refused([a, longer], "a has no score in comet for 1 of 3 items, but other systems have one (3)")
-
-
-def test_mt_metrics_eval(tmp_path, answer):
-    scores = {"refB": [0.5, 0.25, None], "online": [0.25, 0.25, None], "llm": [0.5, 0.5, None]}
-    lines = "".join(f"{name}\t{score}\n" for name, own in scores.items() for score in own)
-    path = write(tmp_path / "metric-scores/en-de/XCOMET-refA.seg.score", lines)
-    rows, err = answer(path, "--test", "exact", "--option", "systems=online,llm,refB")
-    assert "detected the format mt_metrics_eval" in err
-    assert "no system has a score in XCOMET-refA for 1 of 3 items: left out" in err
-    assert [(row["metric"], row["system_a"], row["system_b"]) for row in rows] == [
-        ("XCOMET-refA", "online", "llm"), ("XCOMET-refA", "online", "refB"),
-    ]  # fmt: skip
-
-
 TRANSLATION = DATA / "translation"
-
-
-def test_what_comet_writes():
-    """The score of a system is the one that comet-score prints; comet-compare has the same scores, as float32."""
-    reported = json.loads((TRANSLATION / "reported.json").read_text())["comet"]
-    compared = {part.system: part for part in read_all("comet", TRANSLATION / "compared.json")}
-    assert compared.keys() == reported.keys()
-    for name, printed in reported.items():
-        part = read("comet", TRANSLATION / f"{name}.json")
-        assert part.system == name
-        assert f"{part.counts['comet'].mean():.4f}" == f"{printed:.4f}"
-        np.testing.assert_allclose(compared[name].counts["comet"], part.counts["comet"], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("file", "metric"), [("metric-scores/en-de/XCOMET-refA", "XCOMET-refA"), ("human-scores/en-de.mqm", "mqm")]
-)
-def test_what_mt_metrics_eval_reads(file, metric):
-    """Scores, documents and domains are those of its EvalSet."""
-    reported = json.loads((TRANSLATION / "reported.json").read_text())["mt_metrics_eval"]
-    parts = read_all("mt_metrics_eval", TRANSLATION / f"{file}.seg.score")
-    assert {part.system for part in parts} == reported[metric].keys()
-    for part in parts:
-        assert list(part.documents) == reported["documents"]
-        assert list(part.domains) == reported["domains"]
-        found = zip(part.counts[metric].tolist(), part.unscored[metric].tolist(), strict=True)
-        assert [None if unscored else score for score, unscored in found] == reported[metric][part.system]
 
 
 # What a log can have wrong.
@@ -1329,44 +885,6 @@ def with_settings(folder, name, **changed):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"task": "other"}, ["the task 't', ", " has 'other'"]),
-        ({"task_version": 2}, ["the version of the task '1', ", " has '2'"]),
-        ({"dataset": {"name": "hard"}}, ["the dataset 'easy', ", " has 'hard'"]),
-        ({"task_args": {"fewshot": 5}}, ["the number of shots "]),
-        ({"config": {"epochs_reducer": ["max"]}}, ["the reducer 'mean', ", " has 'max'"]),
-    ],
-)
-def test_logs_of_inspect_that_are_not_comparable(tmp_path, changed, words):
-    refused([with_settings(tmp_path, "a"), with_settings(tmp_path, "b", **changed)], *words)
-
-
-def test_what_is_not_comparable_is_compared_if_somebody_says_so(tmp_path, capsys):
-    paths = [with_settings(tmp_path, "a"), with_settings(tmp_path, "b", task_version=2)]
-    assert cli.main(["compare", *paths, "--test", "exact"]) == 2
-    (command,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("pairsig compare")]
-    assert command.endswith("--even-so")
-    assert cli.main(shlex.split(command)[1:]) == 0
-    assert "the version of the task '1', " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("key", "first", "second"),
-    [
-        ("versions", {"t": 1}, {"t": 2}),
-        ("n-shot", {"t": 0}, {"t": 5}),
-        ("configs", {"t": {"doc_to_text": "{{x}}"}}, {"t": {"doc_to_text": "Q: {{x}}"}}),
-        ("configs", {"t": {"dataset_path": "d"}}, {"t": {"dataset_path": "e"}}),
-    ],
-)
-def test_results_of_lm_eval_that_are_not_comparable(tmp_path, key, first, second):
-    rows = [{"doc_id": k, "metrics": ["acc"], "acc": k % 2, "doc": {"x": k}} for k in range(4)]
-    paths = [lm_eval_of(tmp_path / name, rows, **{key: value}) for name, value in (("a", first), ("b", second))]
-    refused(paths, "these scores are not comparable")
-
-
-@pytest.mark.parametrize(
     ("reported", "status", "agrees"), [(0.75, "success", True), (0.8, "success", False), (0.8, "cancelled", True)]
 )
 def test_the_header_must_agree_with_its_samples(tmp_path, reported, status, agrees):
@@ -1427,27 +945,6 @@ def test_a_folder_of_one_table_is_no_log(tmp_path):
         recognition.recognize([tmp_path])
 
 
-def test_what_is_not_recognized(tmp_path):
-    scores = write(tmp_path / "scores.txt", "1\n0\n")
-    with pytest.raises(InputError, match=r"found files in different formats .* is for scores.* is for evalb"):
-        recognition.recognize([scores, COMING_FROM / "a.evalb"])
-    for name, content in (("a.txt", "the cat\n"), ("c", "1 2 3 4 5\n"), ("d", "")):
-        with pytest.raises(InputError, match=r"found an (unknown format|empty file)"):
-            recognition.recognize([write(tmp_path / name, content)])
-    with pytest.raises(InputError, match="found no log of an evaluation in the folder"):
-        recognition.recognize([tmp_path])
-    with pytest.raises(InputError, match="cannot be read"):
-        recognition.recognize([tmp_path / "none"])
-
-
-def test_missing_is_for_logs(monkeypatch, refusal):
-    monkeypatch.chdir(COMING_FROM)
-    given = refusal(*["compare", "model1", "model2", "--reader", "sigf", "--missing", "drop"])
-    assert "model1 is neither a table nor the log of an evaluation" in given
-    given = refusal(*["compare", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"])
-    assert "reader text reads outputs" in given
-
-
 # Real logs elsewhere.
 
 
@@ -1458,9 +955,9 @@ def test_a_report_of_swebench_elsewhere(data_dir):
         pytest.skip(f"not found beside the public corpora: {path}")
     part = read("swebench", path)
     report = json.loads(path.read_text())
-    assert part.counts["resolved"].sum() == report["resolved_instances"]
-    assert len(part.segments) == report["total_instances"]
-    assert (~part.unscored["resolved"]).sum() == report["submitted_instances"]
+    assert np.nansum(part.values["resolved"]) == report["resolved_instances"]
+    assert len(part.items) == report["total_instances"]
+    assert (~np.isnan(part.values["resolved"])).sum() == report["submitted_instances"]
 
 
 def test_half_a_surrogate_pair_in_an_id(tmp_path):
@@ -1489,16 +986,6 @@ COMET_LINES = [f"out/{name}.txt\tSegment {number}\tscore: {score}" for name, num
 )]  # fmt: skip
 
 
-def test_what_comet_score_prints(tmp_path):
-    """Scores of segments by file; the scores of the systems, which follow, are left out."""
-    path = write(tmp_path / "printed", "\n".join([*COMET_LINES, "", "out/a.txt\tscore: 0.3750", " "]))
-    found = {
-        part.system: (part.segments, part.counts["comet"].tolist(), part.lines) for part in read_all("comet", path)
-    }
-    assert found == {"a.txt": (("0", "1"), [0.5, 0.25], (1, 2)), "b.txt": (("0", "1"), [0.75, -0.5], (3, 4))}
-    refuses(write(tmp_path / "printed", "\n".join([COMET_LINES[0], "x y"])), "line 2: found 'x y', expected FILE")
-
-
 def test_systems_and_segments_of_comet_are_counted_from_1(tmp_path):
     translations = [{"name": "a.txt", "scores": [0.5, 0.25]}, {"name": "b.txt", "scores": [0.5, "x"]}]
     path = write(tmp_path / "c.json", {"statistical_results": [], "source": ["s", "t"], "translations": translations})
@@ -1517,7 +1004,7 @@ def test_totals_of_helm_of_another_sub_split_are_not_compared(tmp_path):
     (total,) = json.loads(beside.read_text())
     total["name"]["sub_split"] = "ref"
     write(beside, [total])
-    assert read("helm", run).counts["exact_match"].sum() == 2
+    assert read("helm", run).values["exact_match"].sum() == 2
 
 
 @pytest.mark.parametrize(
@@ -1533,22 +1020,6 @@ def test_the_solver_of_inspect_is_the_named_one_or_the_steps(tmp_path):
     assert read("inspect", write(tmp_path / "a.json", log | steps)).settings["solver"] == "chain+generate"
     log["eval"]["solver"] = "mine"
     assert read("inspect", write(tmp_path / "a.json", log | steps)).settings["solver"] == "mine"
-
-
-def test_messages_are_the_content_of_a_sample(tmp_path):
-    """Of their long texts, a summary has only the beginning; roles count, too."""
-    for role, text, same in (("user", "x" * 600, True), ("user", "y", False), ("system", "x" * 500, False)):
-        logs = []
-        for name, messages in (
-            ("a", [{"role": "user", "content": "x" * 500}]),
-            ("b", [{"role": role, "content": text}]),
-        ):
-            samples = [sample("q", "C", text=messages), sample("r", "I")]
-            logs.append(write(tmp_path / f"{name}.json", of_inspect(name, samples)))
-        if same:
-            assert len(pairsig.read(logs).segments) == 2
-        else:
-            refused(logs, "item q has a different content")
 
 
 def test_labels_of_json_values():
@@ -1578,28 +1049,6 @@ def test_files_below_a_folder(tmp_path, monkeypatch):
         items.files_below(tmp_path, "*.json")
 
 
-def test_a_log_may_lack_the_content_of_some_items(tmp_path):
-    """Those that it has are compared."""
-    parts = items.counted("a", "m", [items.Item("q", {"x": 1}), items.Item("r", {"x": 0}, content="1")])
-    assert parts[0].contents == ("", "1")
-
-
-@pytest.mark.parametrize(
-    ("row", "prompt"),
-    [
-        ({"arguments": {"gen_args_0": {"arg_0": "asked", "arg_1": " A"}}}, "asked"),
-        ({"arguments": [["asked", " A"], ["asked", " B"]]}, "asked"),
-        ({"arguments": 7}, 7),
-        ({"arguments": {}}, {"q": 1}),
-        ({"arguments": {"a": {"b": ""}}}, {"q": 1}),
-        ({}, {"q": 1}),
-    ],
-)
-def test_prompts_of_lm_eval(row, prompt):
-    """Versions differ in how they nest the arguments; without any, the doc has the question."""
-    assert lm_eval._prompt({"doc": {"q": 1}} | row) == prompt
-
-
 def test_one_doc_of_lm_eval_with_two_filters_is_the_same(tmp_path):
     rows = [
         {"doc_id": 0, "filter": name, "metrics": ["acc"], "acc": 1, "doc_hash": own}
@@ -1620,19 +1069,6 @@ def test_samples_in_memory_are_counted_from_1():
         pairsig.read([log])
     with pytest.raises(InputError, match="with log_samples=True"):
         pairsig.read([{"results": {}}])
-
-
-def test_documents_beside_scores_of_mt_metrics_eval(tmp_path):
-    """They are in the same data set, one line per segment; there may be none."""
-    path = write(tmp_path / "human-scores/en-de.mqm.seg.score", "a\t1\na\t-2\n")
-    part = read("mt_metrics_eval", path)
-    assert (part.segments, set(part.documents)) == (("1", "2"), {""})
-    beside = tmp_path / "documents/en-de.docs"
-    write(beside, "news d1\nnews\n")
-    refuses(path, "en-de.docs, line 2: found 'news', expected domain<TAB>document")
-    for n in (1, 3):
-        write(beside, "news d1\n" * n)
-        refuses(path, f"en-de.docs: found {n} lines, expected 2, one per segment")
 
 
 @pytest.mark.parametrize("rows", ["", "a\t1\nno score\n", "1 2\n3 4\n"])

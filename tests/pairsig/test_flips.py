@@ -10,7 +10,6 @@ import pytest
 from pairsig import cli
 from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
-from pairsig.readers.logs.items import MOST_TEXT, excerpt
 from pairsig.report import flips
 
 LOGS = Path(__file__).parents[1] / "data/evaluation_logs"
@@ -44,38 +43,17 @@ def test_flips_of_a_log_in_both_directions_with_their_text(tmp_path, capsys, com
     assert cli.main([*command, *paths, "--flips", str(table), *html]) in (0, 3), capsys.readouterr().err
     found = pd.read_csv(table, sep="\t")
     lost, gained = (2, 5) if baseline == "old" else (5, 2)
-    assert found[["direction", "segment", "score_a", "score_b", "input", "target"]].to_numpy().tolist() == [
-        ["lost", lost, 0.0, 1.0, f"What is <b>{lost}</b>?", f"t{lost}"],
-        ["gained", gained, 1.0, 0.0, f"What is <b>{gained}</b>?", f"t{gained}"],
+    assert found[["direction", "segment", "score_a", "score_b"]].to_numpy().tolist() == [
+        ["lost", lost, 0.0, 1.0],
+        ["gained", gained, 1.0, 0.0],
     ]
     assert set(found["system_b"]) == {baseline}
     if html:
         shown = page.read_text(encoding="utf-8")
         assert "Items that flipped" in shown
-        assert "What is &lt;b&gt;2&lt;/b&gt;?" in shown
         a = "new" if baseline == "old" else "old"
         assert f"1: {baseline} passes and {a} fails" in shown
         assert f"1: {a} passes and {baseline} fails" in shown
-
-
-def test_prompts_of_lm_eval_are_shown_from_their_end(tmp_path):
-    rows = [
-        {"doc_id": place, "doc": {"q": place}, "arguments": {"gen_args_0": {"arg_0": "x " * 999 + f"Q{place}"}},
-         "target": f"t{place}", "resps": [["r"]], "filter": "none", "metrics": ["acc"], "acc": None}
-        for place in range(3)
-    ]  # fmt: skip
-    for name, scores in (("a", (1, 1, 0)), ("b", (0, 1, 1))):
-        (tmp_path / name).mkdir()
-        text = "\n".join(json.dumps(row | {"acc": score}) for row, score in zip(rows, scores, strict=True))
-        (tmp_path / name / "samples_sums_2026-01-02T03-04-05.678.jsonl").write_text(text)
-        results = {"results": {}, "model_name": name}
-        (tmp_path / name / "results_2026-01-02T03-04-05.678.json").write_text(json.dumps(results))
-    table = tmp_path / "flips.tsv"
-    assert cli.main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--flips", str(table)]) == 0
-    found = pd.read_csv(table, sep="\t")
-    assert found["target"].tolist() == ["t2", "t0"]  # lost by a, gained by a
-    assert [text[-2:] for text in found["input"]] == ["Q2", "Q0"]
-    assert found["input"].str.len().max() <= MOST_TEXT + 1
 
 
 def test_other_scores_have_the_largest_changes_in_both_directions():
@@ -106,12 +84,3 @@ def test_several_runs_are_averaged():
         ["3", "lost", 0.5, 1.0], ["1", "gained", 1.0, 0.5],
     ]  # fmt: skip
 
-
-def test_a_text_is_one_short_line():
-    assert excerpt("a\n b\x1b[2J\t" + "c" * 9999) == "a b\\x1b[2J " + "c" * (MOST_TEXT - 11) + "…"
-    assert (
-        excerpt([{"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image"}]}])
-        == 'x {"type": "image"}'
-    )
-    assert excerpt(None) == ""
-    assert excerpt("\ud800") == "\\ud800"

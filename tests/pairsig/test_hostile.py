@@ -243,16 +243,6 @@ def test_texts_that_share_beginnings_are_refused(tmp_path):
             read(path)
 
 
-def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
-    path = packed(tmp_path / "x.parquet", document="x" * 1000)
-    assert statistics.read(path).documents[0] == "x" * 1000
-    monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
-    message = r"document 'xxx.*\(1,000 characters\) is too long, expected at most 100 characters for 1,000 names"
-    for read in (statistics.read, lambda path: inputs.read_files([str(path)], "table")):
-        with pytest.raises(InputError, match=message):
-            read(path)
-
-
 def test_memory_bounds_what_is_read(tmp_path, monkeypatch):
     """Two thousand cells of 100,000 characters, which the file has once."""
     path = packed(tmp_path / "x.parquet", n=1000, answer="x" * 100_000)

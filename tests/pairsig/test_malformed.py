@@ -68,7 +68,7 @@ def registered(name: str) -> Format:
     else:
         reader = reader_of_counts(name)
         command = f"compare --reader {name}{' --missing drop' * (name in LOGS)}"
-    options = "".join(f" --option {key}={value}" for key, value in reader.example_options.items())
+    options = "".join(f" --{key} {value}" for key, value in reader.example_options.items())
     return Format(reader.example, command + options, Path(reader.example_name).suffix)
 
 
@@ -88,7 +88,6 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
         "(S (A a) (B b))\n\n(S (A a)) (B (C c))\n", "extract --metric parseval --option one_per_line=true"
     ),
     "conllu-raw": Format(example("conllu"), "extract --metric conll_las"),
-    "conllx-option": Format(example("conllx"), "extract --metric uas --option format=conllx"),
     "sigf-1": Format("0.5\n-3\n1e2\n", "compare --reader sigf"),
     "art-2": Format("2 3\n1 2\n0.5 1\n", "compare --reader art"),
     "csv": Format(TABLE, "compare --reader table --score score", ".csv"),
@@ -96,7 +95,7 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
     "parquet": Format(parquet(), "compare --reader table --score score", ".parquet"),
     "inspect.eval": Format(
         (LOGS_HERE / "inspect/weak.eval").read_bytes(),
-        "compare --reader inspect --metric exact --option reducer=mean",
+        "compare --reader inspect --metric exact --reducer mean",
         ".eval",
     ),
     "recognized": Format(example("lm_eval"), "compare --missing wrong", ".jsonl"),

@@ -52,22 +52,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(("command", "message"), mistakes("commands"))
-def test_a_mistake_in_a_command_gets_one_sentence(folder, command, message, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
-    before = sorted(Path().iterdir())
-    main = study_cli.main if command.startswith("study ") else cli.main
-    try:
-        status = main(command.removeprefix("study ").split(" "))
-    except SystemExit as stop:  # argparse
-        status = stop.code
-    out, err = capsys.readouterr()
-    assert (status, out) == (2, "")
-    (error,) = re.findall(r"^(?:pairsig|python -m study)(?: [\w-]+)?: error: (.*)$", err, re.MULTILINE)
-    assert re.search(pattern(message), error)
-    assert sorted(Path().iterdir()) == before
-
-
 @pytest.mark.parametrize(("reader", "content", "options", "message"), mistakes("files"))
 def test_a_mistake_in_a_file_gets_one_sentence(reader, content, options, message, tmp_path):
     """Each content with \\t and \\n for tabs and ends of lines; a line is named with its file."""

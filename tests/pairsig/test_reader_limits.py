@@ -14,11 +14,11 @@ from pairsig import Statistics
 from pairsig.io.errors import InputError, Question
 from pairsig.metrics import registry
 from pairsig.metrics.counts import average
-from pairsig.readers import Beginning, recognition, system_counts
+from pairsig.readers import align, Beginning, recognition, output
 from pairsig.readers.counts import evalb
 from pairsig.readers.logs import items
 from pairsig.readers.outputs import alignment, conllu, iob, trees
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.output import Output
 
 
 @pytest.fixture
@@ -72,15 +72,15 @@ def test_only_tags_in_all_columns_are_refused(file: Any) -> None:
 
 def test_links_of_the_shared_task_lie_in_as_many_sentences_as_are_declared(file: Any) -> None:
     read = alignment.read
-    assert len(read(file("1 1 1\n  \n2 1 1 P\n"), format="naacl", n_segments=2)) == 2
-    assert len(read(file("1 1 1\n"), format="naacl", n_segments=1)) == 1
-    assert read(file("1 0 1\n"), format="naacl") == []
+    assert len(read(file("1 1 1\n  \n2 1 1 P\n"), layout="naacl", n_segments=2)) == 2
+    assert len(read(file("1 1 1\n"), layout="naacl", n_segments=1)) == 1
+    assert read(file("1 0 1\n"), layout="naacl") == []
     for text, n_segments, words in (
         ("1 1 1\n", 0, "found n_segments 0, expected one from 1"),
         ("3 1 1\n", 2, "line 1: found sentence 3, expected one from 1 to 2"),
     ):
         with pytest.raises(InputError, match=words):
-            read(file(text), format="naacl", n_segments=n_segments)
+            read(file(text), layout="naacl", n_segments=n_segments)
     assert len(read(file("  \n1 1 1 S\n"))) == 1  # the first line that is not blank shows the format
 
 
@@ -120,17 +120,6 @@ def test_digests_are_equal_for_equal_values_only() -> None:
     assert len(items.digest("x")) == 16
 
 
-def test_excerpts_are_the_start_or_the_end_of_a_text_on_one_line() -> None:
-    most = items.MOST_TEXT
-    text = "a" * 2000 + "b" * most
-    assert items.excerpt(text) == "a" * most + "…"
-    assert items.excerpt(text, end=True) == "…" + "b" * most
-    assert items.excerpt("c" * most) == items.excerpt("c" * most, end=True) == "c" * most
-    assert items.excerpt([{"content": "a"}, {"content": [{"text": "b"}, "c"]}, 1]) == "a b c 1"
-    blanks = ("x" + " " * 9) * 200  # of which 4 times as many characters are looked at
-    assert items.excerpt(blanks) == items.excerpt(blanks, end=True) == " ".join("x" * (4 * most // 10))
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -154,10 +143,10 @@ def test_an_empty_file_is_said_to_be_empty(file: Any) -> None:
 # Systems on the same items.
 
 
-def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> SystemCounts:
+def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> Output:
     """The scores of a table, or with `unscored={}` those of another program."""
     n = len(scores)
-    return SystemCounts(
+    return Output(
         **{
             "segments": tuple(ids.split()) or tuple(map(str, range(1, n + 1))),
             "documents": ("",) * n,
@@ -171,75 +160,9 @@ def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> S
     )
 
 
-def align(*parts: SystemCounts, **how: Any) -> Statistics:
-    (statistics,) = system_counts.align(parts, [part.source for part in parts], **how)
+def align(*parts: Output, **how: Any) -> Statistics:
+    (statistics,) = align.align(parts, [part.source for part in parts], **how)
     return statistics
-
-
-def test_rows_without_ids_are_the_items_that_other_files_number() -> None:
-    rows = part([1, 0, 0.5], source="rows", by_row=True)
-    counts = align(rows, part([0.25, 0.75, 1], source="ids", ids="3 1 2")).counts
-    assert counts[:, :, 0].tolist() == [[1, 0, 0.5], [0.75, 1, 0.25]]
-    for scores, ids in (([1, 0, 1], "a b c"), ([1, 0], "1 2")):
-        with pytest.raises(InputError, match=r"rows has no ids of its 3 items, but ids has .*add a column `id`"):
-            align(rows, part(scores, source="ids", ids=ids))
-
-
-def test_contents_that_a_log_does_not_have_are_those_of_others() -> None:
-    first, second = part([1, 0], source="a", contents=("", "y")), part([0, 0], source="b", contents=("x", "y"))
-    assert len(align(first, second).segments) == 2
-    with pytest.raises(InputError, match="c, line 1: item 1 has a different content than in b"):
-        align(first, second, part([0, 0], source="c", contents=("z", "y")))
-
-
-@pytest.mark.parametrize("field", ["documents", "domains"])
-def test_items_belong_to_one_document_and_domain(field: str) -> None:
-    parts = [part([1, 0], source="a"), part([0, 0], source="b")]
-    parts = [replace(part, **{field: labels}) for part, labels in zip(parts, [("x", "y"), ("x", "z")], strict=True)]
-    with pytest.raises(InputError, match=rf"b, line 2: .*belongs to {field[:-1]} 'z'.*'y'"):
-        align(*parts)
-
-
-def test_labels_are_one_per_segment_and_those_of_the_file() -> None:
-    parts = part([1, 0], source="a", documents=("x", "")), part([0, 0], source="b", documents=("x", ""))
-    assert align(*parts, documents=("x", "y")).documents.tolist() == ["x", "y"]
-    with pytest.raises(InputError, match="a has 2 segments, but found 1 documents, expected one per segment"):
-        align(*parts, documents=("x",))
-    with pytest.raises(InputError, match="a, line 1: segment 1 belongs to document 'x', but to 'z' in the file"):
-        align(*parts, documents=("z", "y"))
-
-
-@pytest.mark.parametrize(("n", "listed"), [(5, r"\(1, 2, 3, 4, 5\)"), (7, r"\(1, 2, 3, 4, 5 and 2 more\)")])
-@pytest.mark.parametrize("common", [False, True])
-def test_segments_without_a_score_are_counted_and_the_first_listed(n: int, listed: str, common: bool) -> None:
-    scored = np.arange(9) >= n
-    statistics = align(
-        part([1] * 9, source="a", unscored={}, common=common),
-        part([0] * n + [1] * (9 - n), source="b", unscored={}, scored=scored, common=common),
-    )
-    (note,) = statistics.notes
-    assert re.search(rf"b was not scored on {n} of 9 segments on which other systems were {listed}", note)
-    assert ("left out for all systems, so scores differ" in note) == common
-    assert len(statistics.segments) == (9 - n if common else 9)
-
-
-@pytest.mark.parametrize(
-    ("scores", "lower", "words"),
-    [
-        ([1, 0, 0.5], False, ""),
-        ([1, 0, 1.5], False, "found the score 1.5 in score"),
-        ([1, 0, -0.5], False, "found the score -0.5 in score"),
-        ([1, 0, 0.5], True, "found that lower is better in score"),
-    ],
-)
-def test_missing_scores_are_wrong_where_0_is_the_worst(scores: list[float], lower: bool, words: str) -> None:
-    metrics = (average("score", higher_is_better=not lower),)
-    parts = [part(scores, source="a", metrics=metrics), part([1, 1], source="b", ids="1 2", metrics=metrics)]
-    if not words:
-        assert align(*parts, missing="wrong").counts[:, :, 0].tolist() == [scores, [1, 1, 0]]
-        return
-    with pytest.raises(InputError, match=words):
-        align(*parts, missing="wrong")
 
 
 # Listings of evalb, whose example has sentences of 6, 5 (failed) and 2 words.
@@ -253,14 +176,14 @@ def test_sentences_up_to_a_length_are_scored(max_length: int | None, scored: lis
     counts = evalb.read(file(evalb.READER.example), max_length=max_length)
     assert counts.scored is not None
     assert counts.scored.tolist() == scored
-    assert counts.counts["words"].tolist() == [words * valid for words, valid in zip([5, 4, 2], scored, strict=True)]
+    assert counts.values["words"].tolist() == [words * valid for words, valid in zip([5, 4, 2], scored, strict=True)]
 
 
 def test_summaries_of_short_sentences_count_those_of_their_length(file: Any) -> None:
     for n, is_right in ((1, True), (2, False), (0, False)):
         path = file(f"{evalb.READER.example}\n-- len<=2 --\nNumber of sentence        =      {n}\n")
         if is_right:
-            assert len(evalb.read(path).segments) == 3
+            assert len(evalb.read(path).items) == 3
         else:
             with pytest.raises(InputError, match=f"found Number of sentence {n}, expected 1.00"):
                 evalb.read(path)
@@ -283,7 +206,7 @@ def test_trees_are_complete_if_all_three_counts_are_equal_and_crossing_is_counte
 F1 = registry.metric("f1")
 
 
-def counted(matched: list[int], **fields: Any) -> SystemCounts:
+def counted(matched: list[int], **fields: Any) -> Output:
     counts = {name: np.array(values) for name, values in zip(F1.columns, [matched, [2] * 9, [3] * 9], strict=True)}
     n = len(matched)
     return part(
@@ -294,48 +217,3 @@ def counted(matched: list[int], **fields: Any) -> SystemCounts:
         **fields,
     )
 
-
-@pytest.mark.parametrize(
-    ("ids", "matched", "words"),
-    [
-        ("2 1", [3, 1], "b, line 1: segment 2 has matched > predicted"),
-        ("1 2", [1, 3], "b, line 2: segment 2 has matched > predicted"),
-        ("3 2", [1, 3], "b: segment 2 has matched > predicted"),
-    ],
-)
-def test_faults_are_found_in_their_lines_whatever_the_order(ids: str, matched: list[int], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        align(counted([1, 1], source="a"), counted(matched, source="b", ids=ids), missing="drop")
-
-
-def test_only_some_ids_are_listed_of_items_without_a_score() -> None:
-    for n, listed in ((3, r"\(1, 2, 3\)"), (4, r"\(1, 2, 3 and 1 more\)")):
-        lacks = np.arange(6) < n
-        with pytest.raises(Question, match=rf"b has no score in score for {n} of 6 items.* {listed}") as caught:
-            align(part([1] * 6, source="a"), part([1] * 6, source="b", unscored={"score": lacks}))
-        assert caught.value.answers == ({"missing": "wrong"}, {"missing": "drop"})
-
-
-def test_missing_scores_are_not_wrong_if_lower_is_better_in_one_of_two_metrics() -> None:
-    metrics = tuple(average(name, higher_is_better=name != "loss") for name in ("score", "loss"))
-    lacks = np.array([False, True])
-    both = {"score": np.array([1, 0]), "loss": np.array([0, 1])}
-    parts = [
-        part([1, 0], source=source, metrics=metrics, counts=both, unscored={"score": where, "loss": where})
-        for source, where in (("a", ~lacks & lacks), ("b", lacks))
-    ]
-    with pytest.raises(Question) as caught:
-        align(*parts)
-    assert caught.value.answers == ({"missing": "drop"},)
-
-
-@pytest.mark.parametrize("unscored", [{"score": np.zeros(2, dtype=bool)}, {}])
-@pytest.mark.parametrize("ids", ["1 2", "2 1"])
-def test_domains_that_only_one_file_has_are_no_difference(ids: str, unscored: Any) -> None:
-    first, second = (part([1, 0], source=name, unscored=unscored, ids=ids) for name in "ab")
-    assert len(align(replace(first, domains=("x", "y")), second).segments) == 2
-
-
-def test_items_that_a_log_has_twice_are_named() -> None:
-    with pytest.raises(InputError, match="b: found item 2 twice, expected it once"):
-        align(part([1, 0, 1], source="a"), part([1, 0, 1, 0], source="b", ids="1 2 3 2"))

@@ -18,7 +18,7 @@ from pairsig import InputError, cli, readers
 from pairsig.metrics import Metric, NotedCounts, Ratio, registry
 from pairsig.metrics.counts import average
 from pairsig.metrics.registry import METRICS
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, system_counts
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, output
 from pairsig.readers.outputs import text
 from pairsig.readers.recognition import reader_of_counts
 from running import ROOT
@@ -62,20 +62,6 @@ def refused(name: str, path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_example_is_read_and_recognized(name, tmp_path):
-    path = example(tmp_path, name)
-    assert recognition.recognize([path], [path] if name in OUTPUTS else []) == name
-    found = read(name, path)
-    if name in OUTPUTS:
-        assert len(found) >= 2
-        assert METRICS[reader(name).metric].reader in (name, reader(name).like)
-    else:
-        assert all(part.metrics and len(part.segments) >= 2 for part in found)
-        assert name in REPEATING or all(len(set(part.segments)) == len(part.segments) for part in found)
-        assert {part.log for part in found} == {name in LOGS}
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
     path = example(tmp_path, name)
     path.unlink()
@@ -92,31 +78,6 @@ def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
         assert "line 1: found a NUL character, expected UTF-8 text" in nul
     if name != "table":  # which Excel writes as UTF-16
         assert "expected UTF-8" in refused(name, example(tmp_path, name, reader(name).example.encode("utf-16")))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_damaged_files_are_read_or_refused_in_a_sentence(name, tmp_path):
-    """Cut off at every tenth, everything or a line twice, and values replaced by what no program writes."""
-    whole = reader(name).example
-    numbers = list(re.finditer(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", whole))
-    damaged = [whole[: len(whole) * tenth // 10] for tenth in range(1, 10)]
-    damaged += [whole + whole, *(whole + line + "\n" for line in whole.splitlines())]
-    damaged += [
-        whole[: number.start()] + other + whole[number.end() :]
-        for number in numbers[:12]
-        for other in ("NaN", "-1", "1e999", "9" * 30, "x")
-    ]
-    for content in [*damaged, *damaged_json(whole)]:
-        path = example(tmp_path, name, content.encode())
-        try:
-            found = read(name, path)
-        except InputError as error:
-            assert str(error).startswith(str(path)), error  # noqa: PT017
-            assert str(error).isprintable(), error  # noqa: PT017
-            continue
-        if name not in OUTPUTS:
-            assert all(np.isfinite(column).all() for part in found for column in part.counts.values()), content
-            assert name in REPEATING or all(len(set(part.segments)) == len(part.segments) for part in found), content
 
 
 def parsed(text: str) -> Any:
@@ -208,55 +169,3 @@ def best(name: str, metric: Metric, gold) -> float:
 
 # A reader and a metric of somebody else.
 
-
-def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, capsys):
-    """Help, documentation, detection, and the tests above follow when a reader and a metric are registered."""
-
-    def both(path):
-        lines = [line.split() for line in text.read(path)]
-        if not all(len(line) == 2 for line in lines):
-            raise InputError(f"{path}: found another line, expected `ITEM pass` or `ITEM fail`")
-        return system_counts.SystemCounts(
-            segments=tuple(item for item, _ in lines),
-            documents=("",) * len(lines),
-            counts={"passed": np.array([int(passed == "pass") for _, passed in lines])},
-            metrics=(average("passed"),),
-            source=str(path),
-        )
-
-    verdicts = Reader(
-        read=both,
-        content="one line `ITEM pass` or `ITEM fail` per item",
-        metrics="share of items that passed",
-        recognizes=lambda file: bool(file.rows) and all(re.fullmatch(r"\S+ (pass|fail)", row) for row in file.rows),
-        example="q1 pass\nq2 fail\nq3 pass\n",
-    )
-    same = Metric(
-        "same", ("same", "lines"), Ratio((0,), (1,)), "100 · Σ same / Σ lines", reader="text", title="same lines",
-        extractor=lambda output, reference: {
-            "same": np.array([a == b for a, b in zip(output, reference, strict=True)]), "lines": np.ones(len(output)),
-        },
-    )  # fmt: skip
-    monkeypatch.setattr(readers, "COUNTS", (*COUNTS, "verdicts"))
-    monkeypatch.setitem(sys.modules, "pairsig.readers.counts.verdicts", SimpleNamespace(READER=verdicts))
-    monkeypatch.setitem(registry.METRICS, "same", same)
-
-    assert f"{COUNTS[-1]}, verdicts" in cli._readers()
-    table = generated.formats()
-    assert "| `verdicts` | one line `ITEM pass` or `ITEM fail` per item | share of items that passed |" in table
-    assert re.search(r"\| BLEU, chrF, chrF\+\+, TER, .*, same lines \|", table)
-    assert "| `same` | same lines | 100 · Σ same / Σ lines | `text` |" in generated.metrics()
-    test_the_example_is_read_and_recognized("verdicts", tmp_path)
-    test_files_that_are_missing_empty_or_no_text("verdicts", tmp_path)
-    test_the_reference_itself_has_the_best_score("same", tmp_path)
-    for system, last in (("a", "pass"), ("b", "fail")):
-        (tmp_path / system).write_text(f"q1 pass\nq2 fail\nq3 {last}\n", encoding="utf-8")
-        (tmp_path / f"{system}.txt").write_text(f"one\ntwo\n{last}\n", encoding="utf-8")
-    files = [str(tmp_path / name) for name in ("a", "b", "a.txt", "b.txt")]
-    assert cli.main(["compare", *files[:2], "--test", "exact", "--format", "sentence"]) == 0
-    assert "in passed" in capsys.readouterr().out
-    (tmp_path / "reference").write_bytes((tmp_path / "a.txt").read_bytes())
-    reference = str(tmp_path / "reference")
-    texts = ["compare", *files[2:], "--reference", reference, "--metric", "same", "--test", "exact"]
-    assert cli.main([*texts, "--text-as-is"]) == 0
-    assert "same" in capsys.readouterr().out

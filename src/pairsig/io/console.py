@@ -21,7 +21,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pairsig.io.choices import near, one_of
-from pairsig.io.errors import InputError, LongRun, Question, listed, named, plain, quoted
+from pairsig.io.errors import InputError, LongRun, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
@@ -252,9 +252,6 @@ class Commands:
             details = f"after {listed(written)} was written" if written else "nothing was written"
             print(f"pairsig: interrupted, {details}", file=sys.stderr)
             return INTERRUPTED
-        except Question as question:
-            _say("error", question.as_commands([self.parser.prog, *words]))
-            return 2
         except InputError as error:
             _say("error", str(error))
             return 2

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from io import StringIO
 
 _SHOWN = 60  # characters of a text
@@ -21,9 +19,9 @@ the writing direction, and bytes that are not UTF-8."""
 class InputError(ValueError):
     """The input cannot be used; the message says why and what was expected.
 
-    The message is one sentence that names the file (and the line, if there is one), what was found and
-    what was expected. The command line prints it and exits with status 2, before it has written anything.
-    Every function that checks its input may raise it; the docstrings of public functions list the cases.
+    The first line names the file (and the line, if there is one), what was found and what was expected. A second line
+    may say what to do. The command line prints both and exits with status 2, before it has written anything. Every
+    function that checks its input may raise it; the docstrings of public functions list the cases.
 
     Text from a file enters a message only through `quoted`, `named` or `listed`, since a file in an unexpected format
     may consist of a single line of many megabytes. Whatever bypasses them is escaped and shortened here.
@@ -39,86 +37,25 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        line = plain(message)
-        if len(line) > _LONGEST:
-            line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
-        super().__init__(line)
+        what, *advice = message.split("\n", 1)
+        super().__init__("\n".join(map(_line, [what, *advice])))
+
+
+def _line(text: str) -> str:
+    """A text on one line, of limited length."""
+    line = plain(text)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
 
 
 class LongRun(UserWarning):
     """A test will take longer than a minute; the message says how long, before it begins."""
 
 
-FLAGS = ("lower-is-better", "higher-is-better", "any-value", "even-so", "text-as-is")
-"""Roles without a value."""
-
-
-SHORT = {"metric": "-m", "reference": "-r"}
-"""Short names of options, as in sacrebleu."""
-
-
 class Question(InputError):
-    """The input can be read in more than one way: the message lists the columns and the answers to choose from.
+    """An `InputError`; the answers are no longer printed."""
 
-    `str` spells the answers for Python, and `as_commands` for the command line.
-
-    Parameters
-    ----------
-    text
-        One sentence as for `InputError`; further lines may list the columns, or show how to convert the file.
-    answers
-        The ways to continue, as values by role, such as `{"item": "task,sample"}` or `{"any-value": True}`. A value is
-        a text, in which `joined` columns have commas between them; True for a flag; or None to leave the role out.
-    about
-        What is asked; no answer leads to a question about the same.
-
-    Examples
-    --------
-    >>> from pairsig.io.errors import Question
-    >>> question = Question("a.csv: found the numbers acc and n, expected one", [{"score": "acc"}, {"score": "n"}])
-    >>> print(question.as_commands(["pairsig", "compare", "a.csv"]))
-    a.csv: found the numbers acc and n, expected one
-    pairsig compare a.csv --score acc
-    pairsig compare a.csv --score n
-    >>> print(str(question).splitlines()[1])
-    pairsig.read(…, score="acc")
-    """
-
-    def __init__(self, text: str, answers: Iterable[Mapping[str, str | bool | None]] = (), about: str = "") -> None:
-        self.text = "\n".join(str(InputError(line)) for line in text.split("\n"))
-        self.answers = tuple(map(dict, answers))
-        self.about = about or self.text
-        lines = [f"pairsig.read(…, {', '.join(map(_argument, answer, answer.values()))})" for answer in self.answers]
-        ValueError.__init__(self, "\n".join([self.text, *lines]))
-
-    def as_commands(self, argv: Sequence[str]) -> str:
-        """The message for somebody who typed the words `argv`, with the whole command for each answer on a line."""
-        return "\n".join([self.text, *(shlex.join(_answered(argv, answer)) for answer in self.answers)])
-
-
-def _argument(role: str, value: str | bool | None) -> str:
-    """An answer as an argument of a function."""
-    names = columns_in(value) if isinstance(value, str) else []
-    shown = repr(value)
-    if names:
-        shown = json.dumps(names[0] if len(names) == 1 else names, ensure_ascii=False)
-    return f"{role.replace('-', '_')}={shown}"
-
-
-def _answered(argv: Sequence[str], answer: Mapping[str, str | bool | None]) -> list[str]:
-    """The words of a command with an answer, which replaces what was typed before."""
-    words = list(argv)
-    for role, value in answer.items():
-        option = f"--{role}"
-        while names := [name for name in (option, SHORT.get(role)) if name in words]:
-            place = words.index(names[0])
-            del words[place : place + (1 if role in FLAGS else 2)]
-        words = [word for word in words if not word.startswith(f"{option}=")]
-        if value is True:
-            words.append(option)
-        elif isinstance(value, str):
-            words += [f"{option}={value}"] if value.startswith("-") else [option, value]
-    return words
+    def __init__(self, text: str, answers: Iterable[object] = (), about: str = "") -> None:  # noqa: ARG002
+        super().__init__(text)
 
 
 def joined(columns: Iterable[str]) -> str:

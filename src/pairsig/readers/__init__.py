@@ -57,8 +57,11 @@ class Beginning:
 
     @property
     def suffix(self) -> str:
-        """The suffix of the path, without `.gz` or `.xz`."""
-        return Path(fspath(self.path).removesuffix(".gz").removesuffix(".xz")).suffix
+        """The suffix of the path, without that of a compression."""
+        name = fspath(self.path)
+        for compression in (".gz", ".xz", ".bz2", ".zst"):
+            name = name.removesuffix(compression)
+        return Path(name).suffix
 
     @cached_property
     def text(self) -> str:

@@ -1,12 +1,14 @@
-"""`read`: files, folders of logs, outputs, data frames and arrays become `Statistics`, which all tests take."""
+"""`read`: files, folders of logs, outputs, data frames and arrays become `Statistics`, which all tests take.
+
+The way is the same for all of them: files → one `Output` per system and run → items in common (`align`) → counts.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +18,25 @@ from pairsig import readers
 from pairsig.core import statistics
 from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import tables
-from pairsig.io.choices import choose, once, sort_options, spelled
-from pairsig.io.errors import FLAGS, InputError, Question, listed, named, printable, quoted
+from pairsig.io.choices import choose, once, options_of, spelled
+from pairsig.io.errors import InputError, listed, named, printable
 from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
-from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
+from pairsig.readers import extraction, names, options, recognition, table, tasks
+from pairsig.readers.align import align, with_all_classes
 from pairsig.readers.cells import SCORE
-from pairsig.readers.system_counts import Missing, SystemCounts
-from pairsig.readers.table import Roles
+from pairsig.readers.output import Output
+from pairsig.readers.table import Roles, pass_at, passes, split
 
 _ACCEPTED = (
-    "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays, logs of "
+    "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays or frames, logs of "
     "Inspect or lm_eval, or a pairsig.Statistics"
 )
+_UNSIGNED = ("metric", "reader", "reference", "system", "systems", "score", "sep", "sheet", "model", "missing", "column", "num_refs")
+"""Options that name things, or that a signature has in another way."""
 
 
 def read(
@@ -41,31 +46,25 @@ def read(
     system: str | None = None,
     systems: str | Sequence[str] | None = None,
     run: str | None = None,
+    sample: str | Sequence[str] | None = None,
     score: str | Sequence[str] | None = None,
     gold: str | None = None,
     prediction: str | None = None,
+    winner: str | Sequence[str] | None = None,
     document: Any = None,
     domain: Any = None,
+    macro: str | None = None,
     metric: str | Metric | Sequence[str] | None = None,
     lower_is_better: bool | None = None,
-    true: str | Sequence[str] | None = None,
-    missing: Missing | None = None,
-    missing_value: float | Sequence[float] = (),
-    any_value: bool = False,
-    sep: str | None = None,
-    sheet: str | None = None,
-    reference: str | Sequence[str] = (),
+    missing: str | None = None,
+    reference: str | Sequence[str] | None = None,
     reader: str | None = None,
-    options: Mapping[str, str] | None = None,
-    even_so: bool = False,
-    text_as_is: bool = False,
-    column: str | None = None,
-    num_refs: int = 1,
+    **others: Any,
 ) -> Statistics:
     """Read the scores or counts of several systems on one test set.
 
-    Nothing is guessed: a column is used because it has a standard name or because a parameter names it. Where the input
-    can be read in more than one way, the error lists the columns and the parameters that would decide.
+    Nothing is guessed: a column is used because it has a standard name or because a parameter names it. The first note
+    of the result says what was read.
 
     Parameters
     ----------
@@ -77,6 +76,7 @@ def read(
           system (`systems`);
         * paths of one file per system (scores, counts, tables, logs, or outputs with a `reference`), the baseline
           first; a mapping gives the systems names, and a list of paths instead of a path has the runs of a system;
+        * a list of data frames, or a mapping from names of systems to data frames;
         * a mapping from names of systems to arrays: scores (segments,), with `metric` counts (segments × columns), or
           several runs of a system, (runs × segments × columns);
         * logs in memory: a list of `inspect_ai.log.EvalLog`, or of results of
@@ -84,46 +84,36 @@ def read(
         * `Statistics`, which are returned as they are.
     item, system, run, document, domain
         Columns with the item (several columns identify it together), the system, the run (a training with another
-        seed, or one of several sampled answers), the document and the domain. For arrays, `document` and `domain` are
-        labels, one per segment. Standard names need no declaration: `item`, `id`, `system`, `model`, `run`, `seed`,
-        `document`, `domain` and a few more (docs/formats.md).
+        seed, crossed with the items), the document and the domain. For arrays, `document` and `domain` are labels, one
+        per segment. Standard names need no declaration: `item`, `id`, `system`, `model`, `run`, `seed`, `document`,
+        `domain` and a few more (docs/formats.md).
     systems
         Columns that have the scores, or with `gold` the answers, of one system each.
+    sample
+        Column with the sampled answer, the rater, the turn or the order, over which an item is averaged.
     score
-        Columns of scores, which are averaged; for arrays, the name of the score. Default: the only column of numbers
-        without another role.
+        Columns of scores, which are averaged; for arrays, the name of the score.
     gold, prediction
         Columns with the right answer and with the answer of the system; an answer that equals the right one counts 1.
+    winner
+        Columns with verdicts on pairs of systems, see docs/formats.md.
+    macro
+        Column with groups of items; the mean of the groups' scores is compared.
     metric
         A metric to compute from counts or from outputs, by name or as a `Metric`. For logs, which of their scores.
     lower_is_better
         Whether the scores are errors or costs. Default: known for metrics of pairsig and a few names such as `wer`; for
         all others, higher scores are assumed to be better, and the result says so.
-    true
-        Words that count as 1, such as "pass"; all others count as 0.
     missing
         What to do with items without a score for some system: "wrong" counts them as 0, "drop" leaves them out for all
         systems. Default: refuse them.
-    missing_value
-        Numbers that stand for a missing score, such as −1.
-    any_value
-        Whether to accept suspicious values as scores: a few numbers beside 0 and 1, or a last row of totals.
-    sep, sheet
-        Separator of a text file; sheet of a workbook.
     reference
         Files of references, for outputs.
     reader
-        Format of files that do not say it themselves, such as "sigf" or "conllu".
-    options
-        Options of the reader or of the metric, as `--option` takes them: ``{"scorer": "exact"}``.
-    even_so
-        Whether to compare logs of other versions, data, prompts or numbers of shots.
-    text_as_is
-        Whether to count outputs that look like markup, such as JSON or tables, as they are.
-    column
-        Column or field that has the texts, for outputs and references in tables or JSON Lines.
-    num_refs
-        Number of references in each line of the file of references, with tabs between them.
+        Format of files that do not say it themselves, such as "sigf" or "text".
+    others
+        Further options of tables (`true`, `missing_value`, `sep`, `decimal`, `sheet`, …), formats, and metrics
+        (`tokenize`, `lowercase`, …), as `pairsig metrics` lists them.
 
     Returns
     -------
@@ -137,7 +127,7 @@ def read(
 
     See Also
     --------
-    compare, rank, compare_methods, transfer : Test what was read.
+    compare, rank, compare_methods : Test what was read.
 
     Examples
     --------
@@ -150,155 +140,518 @@ def read(
     Statistics of a test set: 2 systems, 2 segments
       systems: old, new
       correct: Σ correct / number of segments (higher is better, assumed)
-    - higher correct is better (assumed); --lower-is-better (lower_is_better=True) reverses it
+    - read the data frame: 2 systems (old, new) × 2 items (question), no runs; correct: 0 or 1, higher is better (assumed)
+    """
+    found = {name: value for name, value in locals().items() if name not in ("data", "others")} | others
+    parts = read_all(data, found)
+    if len(parts) == 1:
+        return parts[0]
+    names_of_metrics = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
+    if any(part.dataset and not part.metrics[0].name.startswith(part.dataset) for part in parts):
+        raise InputError(f"found verdicts on {len(parts)} pairs of systems, expected one pair\n`pairsig compare` tests each of them")
+    raise InputError(f"found the metrics {listed(names_of_metrics)}, which do not have the same items, expected one\nchoose it with metric= (--metric)")
+
+
+def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequence[str] = (), memory: Memory | None = None) -> list[Statistics]:
+    """Read what `read` takes: one `Statistics` for all scores of the same items.
+
+    Parameters
+    ----------
+    data
+        See `read`.
+    declared
+        Options by their names in `options.OPTIONS`; None, "", () and False are as good as none.
+    names_of_systems
+        Names of the systems, one per file, or none.
     """
     if isinstance(data, Statistics):
-        return data
-    of_table = _are_paths(data) or not isinstance(data, Mapping | list | tuple)
-    roles = Roles(
-        item=_labels(item),
-        system=_labels(system),
-        systems=_labels(systems),
-        run=_labels(run),
-        score=_labels(score),
-        gold=_labels(gold),
-        prediction=_labels(prediction),
-        document=_labels(document) if of_table else None,
-        domain=_labels(domain) if of_table else None,
-        lower_is_better=lower_is_better,
-        true=_labels(true),
-        missing_value=_labels(missing_value),
-        any_value=any_value,
-        sep=sep,
-        sheet=sheet,
-    )
-    metrics = () if metric is None else _several(metric)
-    how: dict[str, Any] = {"missing": missing, "metrics": metrics, "even_so": even_so}
-    if _are_paths(data):
-        paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
-        return _only(
-            read_files(
-                [list(map(str, path)) if isinstance(path, list | tuple) else str(path) for path in paths],
-                reader,
-                roles=roles,
-                references=_several(reference),
-                options=options or {},
-                names=list(data) if isinstance(data, Mapping) else (),
-                text_as_is=text_as_is,
-                column=column,
-                num_refs=num_refs,
-                **how,
-            )
-        )
+        return [data]
+    declared = {name: value for name, value in declared.items() if value is not None and not (isinstance(value, str | tuple | list | bool) and not value and name != "lower_is_better")}
+    if declared.get("lower_is_better") is False:
+        declared["higher_is_better"] = True
+        del declared["lower_is_better"]
+    if declared.get("lower_is_better") and declared.get("higher_is_better"):
+        raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
+    if "num_refs" in declared and options.typed("num_refs", declared["num_refs"]) == 1:
+        del declared["num_refs"]
+    metric = declared.pop("metric", ())
+    metrics = [metric] if isinstance(metric, Metric) else split(metric) if isinstance(metric, str) else list(metric)
+    declared = {name: options.typed(name, value) if name in options.OPTIONS else value for name, value in declared.items()}
+    declared |= {"metric": metrics} if metrics else {}
+    if declared.get("missing") not in (None, "wrong", "drop"):
+        raise InputError(f"found missing {declared['missing']!r}, expected wrong or drop")
+    if are_paths(data):
+        if isinstance(data, Mapping):
+            names_of_systems, data = [str(name) for name in data], list(data.values())
+        paths = [data] if isinstance(data, str | Path) else list(data)
+        return _Files.of(paths, declared, names_of_systems, memory).read()
+    if isinstance(data, Mapping) and data and all(map(_is_frame, data.values())):
+        return _of_frames(list(data.values()), declared, [str(name) for name in data])
     if isinstance(data, Mapping):
-        columns = ("item", "system", "systems", "run", "gold", "prediction")
-        if declared := [name for name in columns if getattr(roles, name) != getattr(Roles(), name)]:
-            raise InputError(f"found {declared[0]}= for arrays, expected it for a data frame, as pandas.DataFrame(…)")
-        return _of_arrays(data, metric, roles, document, domain, missing)
+        return [_of_arrays(data, declared)]
+    if isinstance(data, list | tuple) and data and all(map(_is_frame, data)):
+        return _of_frames(data, declared, [chr(ord("A") + place) for place in range(len(data))] if len(data) <= 26 else [str(place + 1) for place in range(len(data))])
     if isinstance(data, list | tuple):
-        return _only(_of_logs(data, options or {}, **how))
-    frames = [table.read(data, replace(roles, metric=metrics or None))]
-    import narwhals.stable.v2 as nw
-
-    library = nw.from_native(data).implementation
-    return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
+        return _of_logs(data, declared)
+    return _of_frames([data], declared, [""])
 
 
-def _labels(names: Any) -> Any:
-    """Names of columns, words or numbers as text, since a column may be called 0; None if there are none."""
-    if names is None or isinstance(names, str) or not isinstance(names, Iterable):
-        return None if names is None or names == "" else str(names)
-    return [str(name) for name in names] or None
+def _is_frame(value: Any) -> bool:
+    """Whether a value is a data frame, which has named columns."""
+    return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
-def _several(value: Any) -> tuple[Any, ...]:
-    """One value, or several."""
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-def _are_paths(data: Any) -> bool:
+def are_paths(data: Any) -> bool:
     """Whether the input is a file or a folder, or several of them."""
     if isinstance(data, Mapping):
         data = list(data.values())
     if isinstance(data, list | tuple):
-        return bool(data) and all(
-            isinstance(item, str | Path) or (_are_paths(item) and type(item) is list) for item in data
-        )
+        return bool(data) and all(isinstance(item, str | Path) or (isinstance(item, list) and are_paths(item)) for item in data)
     return isinstance(data, str | Path)
 
 
-def _only(parts: Sequence[Statistics]) -> Statistics:
-    """The only test set; a question if metrics have scores for different items."""
-    if len(parts) == 1:
-        return parts[0]
-    names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
-    raise Question(
-        f"found the metrics {listed(names)}, which do not have the same items, expected one", [{"metric": names[0]}]
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Files:
+    """Files of systems, and what was declared about all of them."""
+
+    paths: Sequence[str]
+    methods: Sequence[str]
+    runs: Sequence[str]
+    declared: Mapping[str, Any]
+    is_named: bool = False
+    notes: list[str] = field(default_factory=list)
+    memory: Memory | None = None
+
+    @classmethod
+    def of(cls, paths: Sequence[Any], declared: Mapping[str, Any], names_of_systems: Sequence[str], memory: Memory | None) -> _Files:
+        """Groups of paths, one per system, of which each has the runs of that system."""
+        groups = [list(map(str, path)) if isinstance(path, list | tuple) else [str(path)] for path in paths]
+        references = _several(declared.get("reference", ()))
+        notes = []
+        resolved = {Path(reference).resolve() for reference in references}
+        for group in groups:
+            for path in [path for path in group if Path(path).resolve() in resolved]:
+                group.remove(path)
+                notes.append(f"{path} left out, since it is the reference")
+        left = [(group, name) for group, name in zip(groups, names_of_systems or [""] * len(groups), strict=True) if group]
+        if not left:
+            raise InputError("found no file of a system, expected at least one")
+        methods, runs = names.of_files([group for group, _ in left])
+        if any(names_of_systems):
+            called = {index: name for index, (group, name) in enumerate(left)}
+            methods = list(chain.from_iterable([called[index] or methods[sum(len(g) for g, _ in left[:index])]] * len(group) for index, (group, _) in enumerate(left)))
+        return cls(paths=list(chain.from_iterable(group for group, _ in left)), methods=methods, runs=runs,
+                   declared={**declared, **({"reference": references} if references else {})}, is_named=any(names_of_systems), notes=notes, memory=memory)  # fmt: skip
+
+    def read(self) -> list[Statistics]:
+        """The systems, by the reader that is declared or recognised."""
+        metrics = self.declared.get("metric", ())
+        reader, references = self.declared.get("reader"), self.declared.get("reference", ())
+        if reader is None and len(self.paths) == 1 and is_statistics(self.paths[0]) and not set(self.declared) - {"metric", "missing"}:
+            return [self._of_statistics(metrics)]
+        if reader is None:
+            if "sep" in self.declared or "sheet" in self.declared:
+                reader = "table"
+            else:
+                self._check_reference(metrics, references)
+                reader = recognition.recognize(self.paths, references, metrics)
+            if reader not in (*readers.TABLES, "text"):
+                self.notes.append(f"detected the format {reader}; --reader overrides it")
+        choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
+        kind = _kind(reader)
+        if kind == "outputs":
+            return self._extracted(reader, metrics, references)
+        options.check(self.declared, {kind, reader}, self.paths[0])
+        if kind in ("tables", "scores"):
+            roles = _roles(self.declared)
+            several = len(self.paths) > 1
+            files = [table.read(path, roles, several=several) for path in self.paths]
+        else:
+            read = recognition.reader_of_counts(reader).read
+            typed = {name: value for name, value in self.declared.items() if name in options_of(read)}
+            files = [recognition.read_all(reader, path, **typed) for path in self.paths]
+        return _aligned(files, self.methods, self.runs, self.declared, reader, is_named=self.is_named, notes=self.notes, sources=self.paths)
+
+    def _check_reference(self, metrics: Sequence[Any], references: Sequence[str]) -> None:
+        """A metric of outputs needs a reference, unless a table or a log has it."""
+        from pairsig.readers.cells import suffix
+
+        of_outputs = [registry.METRICS[key] for name in metrics if (key := spelled(name, registry.METRICS) if isinstance(name, str) else "") in registry.METRICS and registry.METRICS[key].extractor]
+        if not of_outputs or references or any(Path(path).is_dir() for path in self.paths):
+            return
+        if any(suffix(path) in readers.SUFFIXES_OF_TABLES for path in self.paths):
+            return
+        try:
+            is_known = recognition.recognize(self.paths) != "scores"
+        except InputError:
+            is_known = False
+        if not is_known:
+            raise InputError(f"{self.paths[0]}: {of_outputs[0].title or of_outputs[0].name.upper()} is computed from outputs and a reference, found no reference\n--reference FILE names it")
+
+    def _of_statistics(self, metrics: Sequence[Any]) -> Statistics:
+        """A file that `pairsig.write_statistics` wrote."""
+        (path,) = self.paths
+        if "missing" in self.declared:
+            raise InputError(f"{path}: found --missing, which does nothing here: it is a file of statistics, in which no count is missing\nleave it out")
+        data = statistics.read(path, memory=self.memory)
+        chosen = tuple(map(registry.metric, metrics)) or (statistics.only_metric(data),)
+        warnings = tuple(f"{path}: warning: {sentence}" for sentence in data.inconsistencies())
+        data = replace(data, metrics=chosen)
+        return replace(data, notes=(summary([path], [data], ""), *warnings))
+
+    def _extracted(self, reader: str, metrics: Sequence[Any], references: Sequence[str]) -> list[Statistics]:
+        """One result per metric, counted in outputs and a reference."""
+        if not references:
+            raise InputError(f"{self.paths[0]}: reader {reader} reads outputs, found no reference\n--reference FILE names it")
+        default = readers.reader_of_outputs(reader).metric
+        if not metrics and reader == "text" and "reader" not in self.declared:
+            raise InputError(f"{self.paths[0]}: found text and no metric, expected one such as bleu, chrf, ter, wer, rouge1_f or accuracy\n--metric names it (`pairsig metrics` lists all); --reader names a format if this is no text")
+        chosen = [registry.metric(name) for name in metrics or [default]]
+        once([metric.name for metric in chosen], "metric")
+        for metric in chosen:
+            extraction.functions(metric, reader)
+        is_text = extraction._is_text(reader)
+        own = {name for metric in chosen if metric.extractor and metric.name not in registry.METRICS for name in options_of(metric.extractor)}
+        options.check([name for name in self.declared if name not in own], {"outputs", reader, *(["text"] if is_text else []), *(metric.name for metric in chosen)}, self.paths[0])
+        if "item" in self.declared and "column" not in self.declared:
+            raise InputError(f"{self.paths[0]}: found --item without --column, expected the column of texts, too\nleave it out for texts with one segment per line")
+        domains, documents = _documents(self.declared)
+        of_texts = {name: value for name, value in self.declared.items() if name not in ("metric", "reference", "reader", "document_file", "item")}
+        gold = extraction.References(paths=references, reader=reader, options=of_texts, domains=domains, documents=documents, item=split(self.declared.get("item")))
+        counted: list[list[Statistics]] = [[] for _ in chosen]
+        for path, system in zip(self.paths, map(run_name, self.methods, self.runs), strict=True):
+            segments = gold.outputs(path)
+            for metric, of_systems in zip(chosen, counted, strict=True):
+                of_systems.append(gold.counts(path, segments, metric, system))
+        found = []
+        for metric, of_systems in zip(chosen, counted, strict=True):
+            notes = [*self.notes, *chain.from_iterable(part.notes for part in of_systems)]
+            data = _collected(of_systems, metric)
+            settings = gold.settings(metric) + "".join(f"|document_file:{Path(self.declared['document_file']).name}" for _ in documents[:1])
+            data = replace(data, runs=tuple(self.runs), provenance={"settings": settings})
+            found.append(replace(data, notes=(summary([*self.paths, *references], [data], gold.by), *dict.fromkeys(notes))))
+        return found
 
 
-def _of_arrays(
-    data: Mapping[str, Any],
-    metric: str | Metric | Sequence[str] | None,
-    roles: Roles,
-    documents: Any,
-    domains: Any,
-    missing: Missing | None,
-) -> Statistics:
+def _collected(parts: Sequence[Statistics], metric: Metric) -> Statistics:
+    """The systems of one metric; a class that only some systems have counts 0 for the others."""
+    if metric.labels == "by class":
+        from pairsig.metrics.classification import of_classes
+
+        classes = sorted({column.partition(" ")[2] for part in parts for column in part.columns})
+        metric = of_classes(metric, classes)
+        widened = []
+        for part in parts:
+            counts = np.zeros((1, len(part.segments), len(metric.columns)), dtype=part.counts.dtype)
+            counts[:, :, [metric.columns.index(column) for column in part.columns]] = part.counts
+            widened.append(replace(part, columns=metric.columns, counts=counts))
+        parts = widened
+    return replace(statistics.collect(list(parts), dataset="", provenance={}), metrics=(metric,))
+
+
+def _kind(reader: str) -> str:
+    """The kind of input that a reader reads, as `options` names it."""
+    if reader in readers.TABLES:
+        return "tables"
+    if reader in readers.OUTPUTS:
+        return "outputs"
+    return "logs" if reader in readers.LOGS else "counts"
+
+
+def _several(value: Any) -> list[Any]:
+    """One value, or several."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _roles(declared: Mapping[str, Any]) -> Roles:
+    """What is declared about a table."""
+    known = {name: value for name, value in declared.items() if name in vars(Roles()) and name != "metric"}
+    single = ("system", "run", "gold", "prediction", "system_a", "system_b", "document", "domain", "macro", "sep", "decimal", "sheet")
+    for name in single:
+        if name in known and not isinstance(known[name], str):
+            known[name] = str(known[name])
+    if declared.get("higher_is_better"):
+        known["lower_is_better"] = False
+    if (decimal := known.get("decimal", ".")) not in (".", ","):
+        raise InputError(f"found --decimal {decimal}, expected a comma or a point")
+    if known.get("decimal") == "," and known.get("sep", ";") == ",":
+        raise InputError("found --decimal , and --sep , expected another separator")
+    return Roles(metric=tuple(declared.get("metric", ())), **{name: _names(value) for name, value in known.items()})
+
+
+def _names(value: Any) -> Any:
+    """Names of columns, words or numbers as text, since a column may be called 0."""
+    if isinstance(value, str | bool):
+        return value
+    return [str(name) for name in value] if isinstance(value, Iterable) else str(value)
+
+
+def _documents(declared: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Domains and documents of the segments, without the lines that are skipped in the outputs."""
+    path = declared.get("document_file")
+    return readers.read_documents(path, skip_lines=declared.get("skip_lines", 0)) if path else ([], [])
+
+
+def _aligned(
+    files: Sequence[tuple[Output, ...]],
+    methods: Sequence[str],
+    runs: Sequence[str],
+    declared: Mapping[str, Any],
+    reader: str,
+    *,
+    is_named: bool = False,
+    notes: Sequence[str] = (),
+    sources: Sequence[str],
+) -> list[Statistics]:
+    """The systems of tables, files of counts or logs on the same items, with what the result should say about them."""
+    parts = with_all_classes(list(chain.from_iterable(files)))
+    for part in parts:
+        printable([part.system, part.run], "system", part.source)
+        printable([part.task], "task", part.source)
+    domains, documents = _documents(declared)
+    metrics = declared.get("metric", ())
+    if declared.get("sample") and parts[0].is_log:
+        parts = _over_runs(parts, [name for name in metrics if isinstance(name, str) and passes(name)])
+        files, methods_of = [tuple(part for part in parts if part.source in {one.source for one in group}) for group in files], methods
+        methods = methods_of
+    called, runs_of = names.of_outputs(files, methods, runs)
+    if is_named and len(files) > 1:
+        called = list(chain.from_iterable([name] * len(group) for name, group in zip(methods, files, strict=True)))
+    how: dict[str, Any] = {"missing": declared.get("missing"), "domains": domains, "documents": documents}
+    if declared.get("lower_is_better") and parts[0].is_log:
+        parts = [replace(part, metrics=tuple(replace(metric, higher_is_better=False) for metric in part.metrics)) for part in parts]
+    if parts[0].is_log and tasks.several(parts, called):
+        found = tasks.align(parts, called, runs_of, metrics=[name for name in metrics if not passes(str(name))], **how)
+    elif any(part.task for part in parts) and not parts[0].is_log:
+        found = []
+        for task in dict.fromkeys(part.task for part in parts):
+            of_task = [part for part in parts if part.task == task]
+            found += [replace(data, dataset=task) for data in align(of_task, [part.system for part in of_task], **how)]
+    else:
+        if parts[0].is_log or reader in readers.COUNTS:
+            parts = _restricted(parts, [name for name in metrics if not passes(str(name))])
+        found = align(parts, list(map(run_name, called, runs_of)), runs=runs_of, **how)
+    found = [data.in_order() for data in found]
+    if declared.get("macro"):
+        found = [tasks.macro(data) for data in found]
+    about = summary(sources, found, parts[0].by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts)
+    settings = _settings(declared, reader)
+    result = []
+    for data in found:
+        provenance = {**data.provenance, **({"settings": settings} if settings else {})}
+        result.append(replace(data, provenance=provenance, notes=tuple(dict.fromkeys([about, *notes, *data.notes]))))
+    return result
+
+
+def _settings(declared: Mapping[str, Any], reader: str) -> str:
+    """What was declared that changes a number, as a signature has it."""
+    parts = [f"reader:{reader}"] if reader not in readers.TABLES else []
+    for name in options.OPTIONS:
+        if name in declared and name not in _UNSIGNED:
+            value = declared[name]
+            text = "yes" if value is True else ",".join(split(value)) if isinstance(value, str | list | tuple) else str(value)
+            text = Path(text).name if options.OPTIONS[name].value == "FILE" else text
+            parts.append(f"{name}:{text.replace('|', '/')}")
+    return "|".join(parts)
+
+
+def _restricted(parts: Sequence[Output], asked: Sequence[Any]) -> list[Output]:
+    """The outputs with the metrics that are asked for, which each of them must have."""
+    known = list(dict.fromkeys(metric.name for metric in chain.from_iterable(part.metrics for part in parts)))
+    chosen = [spelled(str(name), known) for name in asked]
+    once(chosen, "metric")
+    for name in chosen:
+        choose(name, known, f"metric of {parts[0].source}:")
+        lacking = [part for part in parts if name not in {metric.name for metric in part.metrics}]
+        if lacking:
+            raise InputError(f"{lacking[0].source} has no metric {named(name)}, expected one of {listed(metric.name for metric in lacking[0].metrics)}")
+    return [tasks.restricted(part, chosen) for part in parts]
+
+
+def _over_runs(parts: Sequence[Output], estimators: Sequence[str]) -> list[Output]:
+    """Outputs of logs whose runs are samples: the mean over the samples of each item, or pass@k."""
+    groups: dict[tuple[str, str, str], list[Output]] = {}
+    for part in parts:
+        groups.setdefault((part.source, part.system, part.task), []).append(part)
+    averaged = []
+    for of_system in groups.values():
+        first = of_system[0]
+        items = list(dict.fromkeys(chain.from_iterable(part.items for part in of_system)))
+        metrics, values = list(first.metrics), {}
+        for metric in first.metrics:
+            column = metric.columns[0]
+            scores: dict[str, list[float]] = {item: [] for item in items}
+            for part in of_system:
+                for item, score in zip(part.items, part.values[column].tolist(), strict=True):
+                    scores[item].append(score)
+            values[column] = np.array([math.fsum(of_item) / len(of_item) for of_item in scores.values()])
+            for name in estimators:
+                kind, k = passes(name) or ("@", 1)
+                for item, of_item in scores.items():
+                    if len(of_item) < k or not set(of_item) <= {0, 1}:
+                        raise InputError(f"{first.source}: found {len(of_item)} samples of item {named(item)}, expected at least {k}, each 0 or 1, for {name}")
+                if len(first.metrics) > 1:
+                    raise InputError(f"{first.source}: found the scores {listed(known.name for known in first.metrics)} with --metric {name}, expected one\n--scorer NAME chooses it")
+                metrics = [replace(average(name.lower(), factor=100), title=name.lower())]
+                values = {name.lower(): np.array([pass_at(len(of_item), int(sum(of_item)), k, kind) for of_item in scores.values()])}
+        averaged.append(replace(first, run="", items=tuple(items), values=values, metrics=tuple(metrics), design="", lines=(),
+                                documents=_first_of(of_system, items, "documents"), domains=_first_of(of_system, items, "domains"),
+                                contents=_first_of(of_system, items, "contents"), samples=f"{len(of_system)} samples per item, averaged"))  # fmt: skip
+    return averaged
+
+
+def _first_of(parts: Sequence[Output], items: Sequence[str], what: str) -> tuple[str, ...]:
+    """The labels of items, from whichever part has them."""
+    labels: dict[str, str] = {}
+    for part in parts:
+        for item, label in zip(part.items, getattr(part, what), strict=False):
+            labels.setdefault(item, label)
+    return tuple(labels.get(item, "") for item in items) if labels else ()
+
+
+def summary(sources: Sequence[Any], found: Sequence[Statistics], by: str, *, samples: str = "", parts: Sequence[Output] = ()) -> str:
+    """The sentence that says what was read: files, systems, items, runs, values, what is missing, and directions."""
+    first = found[0]
+    methods = list(dict.fromkeys(chain.from_iterable(data.methods for data in found)))
+    runs = {data.methods.count(method) for data in found for method in data.methods}
+    sizes = sorted({len(data.segments) for data in found})
+    size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    n_runs = f"{min(runs)} to {max(runs)} runs" if len(runs) > 1 else f"{max(runs)} runs of each" if any(first.runs) else "no runs"
+    n_documents = len(set(first.documents.tolist()) - {""})
+    systems = f"{len(methods)} system{'s' * (len(methods) != 1)} ({listed(methods)})"
+    about = [f"{systems} × {size} items ({by or 'by position'})", n_runs]
+    about += [f"{n_documents:,} documents"] * (n_documents > 0) + [samples] * bool(samples)
+    scores = []
+    for data in found:
+        for metric in data.metrics:
+            if len(scores) < 6:
+                scores.append(_values(data, metric, parts))
+    shown = ", ".join(map(str, sources[:4])) + f" and {len(sources) - 4} more" * (len(sources) > 4)
+    return f"read {shown}: {', '.join(about)}; {'; '.join(scores)}"
+
+
+def _values(data: Statistics, metric: Metric, parts: Sequence[Output]) -> str:
+    """The values of a metric: `score: 0 or 1, 3 missing, higher is better (assumed)`."""
+    better = f"{'higher' if metric.higher_is_better else 'lower'} is better{' (assumed)' if metric.assumed else ''}"
+    column = metric.columns[0]
+    known = [part for part in parts if column in part.values]
+    if column not in data.columns:  # which the test refuses
+        return metric.name
+    if metric.averaged and known:
+        values = np.concatenate([np.asarray(part.values[column], dtype=np.float64) for part in known])
+        n_missing = int(np.isnan(values).sum())
+        values = values[~np.isnan(values)]
+    else:
+        values, n_missing = data.counts[:, :, data.columns.index(column)].ravel(), 0
+    if not len(values):
+        return f"{metric.name}: no values, {better}"
+    low, high = float(values.min()), float(values.max())
+    if metric.averaged:
+        outcomes = bool(((values == 0) | (values == 1)).all())
+        fraction = "" if (values == np.rint(values)).all() else ", not whole"
+        kind = "0 or 1" if outcomes else f"{_plain(low)} to {_plain(high)}{fraction}"
+    else:
+        kind = f"counts ({listed(metric.columns[:3])}{', …' if len(metric.columns) > 3 else ''})"
+    missing = f", {n_missing:,} of {len(values) + n_missing:,} missing" if n_missing else ""
+    return f"{metric.name}: {kind}{missing}, {better}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
+
+
+# Data in memory.
+
+
+def _of_frames(frames: Sequence[Any], declared: Mapping[str, Any], called: Sequence[str]) -> list[Statistics]:
+    """Data frames: one of all systems, or one per system."""
+    options.check(declared, {"tables"}, "the data frame")
+    roles = _roles(declared)
+    if len(frames) == 1 and not any(called) and not _declares_roles(roles):
+        roles = _wide(frames[0], roles)
+    files = [table.read(frame, roles, several=len(frames) > 1) for frame in frames]
+    sources = ["the data frame" if len(frames) == 1 else f"{len(frames)} data frames"]
+    found = _aligned(files, called, [""] * len(frames), declared, "table", is_named=any(called), sources=sources)
+    import narwhals.stable.v2 as nw
+
+    library = nw.from_native(frames[0]).implementation
+    return [replace(data, library=library) for data in found]
+
+
+def _declares_roles(roles: Roles) -> bool:
+    return any(getattr(roles, name) for name in ("item", "system", "systems", "run", "sample", "score", "gold", "winner", "metric"))
+
+
+def _wide(frame: Any, roles: Roles) -> Roles:
+    """A frame of pandas with ids as its index and only columns of numbers has a system in each column."""
+    index = getattr(frame, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex" or getattr(frame.columns, "nlevels", 1) > 1 or len(frame.columns) < 2:
+        return roles
+    if not all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes):
+        return roles
+    standard = {*chain.from_iterable(table.STANDARD.values()), "score", "correct", "accuracy"}
+    columns = [str(name) for name in frame.columns]
+    if {name.lower() for name in columns} & standard or not index.is_unique or not set(columns).isdisjoint(map(str, index.names)):
+        return roles
+    return replace(roles, systems=columns, item=[str(name) for name in index.names] if None not in index.names else "item" if index.nlevels == 1 else None)
+
+
+def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statistics:
     """Scores (segments,), counts (segments × columns), or either of several runs, (runs × segments × columns)."""
-    name = SCORE if roles.score is None else roles.score
+    options.check(declared, {"arrays"}, "arrays")
+    name = declared.get("score", SCORE)
     if not isinstance(name, str):
         raise InputError(f"found the scores {listed(name)} for arrays, expected one name")
-    if metric is None:
-        chosen = average(name, higher_is_better=not roles.lower_is_better)
-    else:
-        chosen = registry.metric(metric)  # type: ignore[arg-type]
-        if roles.lower_is_better:
-            raise InputError(
-                f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric says "
-                "itself which scores are better"
-            )
+    metrics = declared.get("metric", ())
+    lower = declared.get("lower_is_better")
+    if len(metrics) > 1:
+        raise InputError(f"found the metrics {listed(map(str, metrics))} for arrays, expected one")
+    chosen = registry.metric(metrics[0]) if metrics else average(name, higher_is_better=not lower)
+    if metrics and lower:
+        raise InputError(f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric says itself which scores are better")
     for system, values in data.items():
         shape = np.shape(values)
-        if metric is None and (len(shape) not in (1, 3) or (len(shape) == 3 and shape[2] != 1)):
+        if not metrics and (len(shape) not in (1, 3) or (len(shape) == 3 and shape[2] != 1)):
             raise InputError(
                 f"system {named(str(system))} has an array of shape {shape} and no metric is named, expected one "
                 "score per segment, (segments,) or (runs, segments, 1); metric= takes counts, (segments, columns)"
             )
-    arrays = {str(system): values for system, values in data.items()}
-    result = Statistics.from_arrays(arrays, chosen.columns, documents=documents, domains=domains)
+    arrays = {str(system): np.asarray(values, dtype=np.float64) if getattr(getattr(values, "dtype", None), "char", "") == "g" else values for system, values in data.items()}
+    labels = {f"{noun}s": declared[noun] for noun in ("document", "domain") if noun in declared}
+    result = Statistics.from_arrays(arrays, chosen.columns, **labels)
+    missing, settings = declared.get("missing"), {}
     lacking = np.isnan(result.counts).any(axis=2)
     if lacking.any() and missing == "drop":
+        settings["missing"] = f"drop:{int(lacking.any(axis=0).sum())}"
         result = result.select(segments=np.flatnonzero(~lacking.any(axis=0)))
-        result = replace(result, provenance={"missing": f"drop:{int(lacking.any(axis=0).sum())}"})
     elif lacking.any() and missing == "wrong":
         scores = result.counts[~lacking]
-        if metric is not None or roles.lower_is_better or ((scores < 0) | (scores > 1)).any():
+        if metrics or lower or ((scores < 0) | (scores > 1)).any():
             raise InputError("missing='wrong' counts 0, expected scores from 0 to 1 of which higher is better")
-        result = replace(result, counts=np.nan_to_num(result.counts), provenance={"missing": f"wrong:{lacking.sum()}"})
+        settings["missing"] = f"wrong:{lacking.sum()}"
+        result = replace(result, counts=np.nan_to_num(result.counts))
     elif lacking.any():
         row, segment = np.argwhere(lacking)[0]
         raise InputError(
             f"system {named(result.systems[row])} has no score for segment {named(result.segments[segment])} (NaN or "
             'masked), expected a number; missing="drop" leaves it out for all systems'
         )
-    return replace(result, metrics=(chosen,), notes=tuple(result.inconsistencies()))
+    result = replace(result, metrics=(chosen,), provenance=settings)
+    return replace(result, notes=(summary(["arrays"], [result], ""), *result.inconsistencies()))
 
 
-def _of_logs(logs: Sequence[Any], options: Mapping[str, str], **how: Any) -> list[Statistics]:
+def _of_logs(logs: Sequence[Any], declared: Mapping[str, Any]) -> list[Statistics]:
     """Logs in memory, one per system."""
     documents = [_in_memory(log, f"log-{number}") for number, log in enumerate(logs, start=1)]
     programs = {program for program, _ in documents}
     if len(programs) != 1:
         raise InputError(f"found logs of {listed(sorted(programs)) or 'no program'}, expected logs of one program")
     (program,) = programs
-    (typed,) = sort_options(options, f"reader {program}", recognition.reader_of_counts(program).read)
-    return _aligned(
-        [recognition.read_all(program, log, **typed) for _, log in documents],
-        [log.name for _, log in documents],
-        [""] * len(documents),
-        **how,
-    )
+    options.check(declared, {"logs", program}, "the logs")
+    read_log = recognition.reader_of_counts(program).read
+    typed = {name: value for name, value in declared.items() if name in options_of(read_log)}
+    files = [recognition.read_all(program, log, **typed) for _, log in documents]
+    return _aligned(files, [log.name for _, log in documents], [""] * len(documents), declared, program, sources=[log.name for _, log in documents])
 
 
 def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
@@ -311,18 +664,14 @@ def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
 
 def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Statistics:
     """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
-    table = [both_right, only_a, only_b, neither]
-    if min(table) < 0 or not 0 < sum(table) <= MAX_LINES:
-        raise InputError(
-            f"found the counts {listed(map(str, table))}, expected numbers of items, 0 or more, and at least one item "
-            f"(at most {MAX_LINES:,})"
-        )
-    right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], table, axis=1)
+    counts = [both_right, only_a, only_b, neither]
+    if min(counts) < 0 or not 0 < sum(counts) <= MAX_LINES:
+        raise InputError(f"found the counts {listed(map(str, counts))}, expected numbers of items, 0 or more, and at least one item (at most {MAX_LINES:,})")
+    right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], counts, axis=1)
     accuracy = registry.metric("accuracy")
-    arrays = {
-        name: np.stack([is_right, np.ones_like(is_right)], axis=1) for name, is_right in zip("AB", right, strict=True)
-    }
-    return replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
+    arrays = {name: np.stack([is_right, np.ones_like(is_right)], axis=1) for name, is_right in zip("AB", right, strict=True)}
+    data = replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
+    return replace(data, notes=(summary(["counts"], [data], "counted"),))
 
 
 def is_statistics(path: str | Path) -> bool:
@@ -341,338 +690,3 @@ def is_statistics(path: str | Path) -> bool:
         return b"dataset" in (pq.read_schema(path).metadata or {})
     except (OSError, ValueError, pa.ArrowException):
         return False  # the reader of tables says what is wrong
-
-
-# Systems in files of outputs, counts or logs.
-
-_SUFFIX = re.compile(r"(?<=.)\.[A-Za-z]\w*$")  # `.sigf`, but not the `.1` of gpt-4.1
-
-
-def read_files(
-    paths: Sequence[str | Sequence[str]],
-    reader: str | None,
-    *,
-    roles: Roles | None = None,
-    references: Sequence[str] = (),
-    names: Sequence[str] = (),
-    memory: Memory | None = None,
-    **declared: Any,
-) -> list[Statistics]:
-    """Read systems from tables, from files of counts, from logs, or from outputs and a reference.
-
-    There is one path per system, the baseline first, or several, which are its runs; or one table or folder of all
-    systems. A system is called as in `names`, or after its file, without `.gz` or `.xz` and one more suffix (`gpt-4.1`
-    for `gpt-4.1.sigf`), or else by its full name or its folders. Runs are named by their common prefix (`a` for `a1`,
-    `a2`). Systems of logs have the names in the logs, with the settings in which systems of the same name differ.
-
-    Without a `reader`, `recognition.recognize` names the format, or asks. By default, `metrics` are all that the files
-    have, or the default metric of the reader. `options` are those of the reader or of the metrics' extractors; at least
-    one of them must have each. There is one domain and document per segment, or none. What else can be `declared` about
-    all files are the other attributes of `_Files`. The `memory` bounds a file of statistics, which may be large.
-
-    Returns
-    -------
-    One result, or several if metrics are extracted from outputs, or if not the same items have a score in all metrics
-    of logs. Their notes say what was left out.
-    """
-    groups = [[group] if isinstance(group, str) else list(group) for group in paths]
-    gold = {Path(path).resolve() for path in references}
-    left_out = [path for path in chain.from_iterable(groups) if Path(path).resolve() in gold]
-    groups = [others for group in groups if (others := [path for path in group if path not in left_out])]
-    if left_out and len(groups) < 2:
-        raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
-    methods, runs = _called(groups)
-    if names:
-        methods = _repeated(names, groups)
-    files = _Files(
-        paths=list(chain.from_iterable(groups)),
-        methods=methods,
-        runs=runs,
-        references=references,
-        **declared,
-        notes=[f"{path} left out, since it is the reference" for path in left_out],
-    )
-    roles = roles or Roles()
-    if reader is None:
-        if len(files.paths) == 1 and is_statistics(files.paths[0]) and roles == Roles():
-            data = statistics.read(files.paths[0], memory=memory)
-            chosen = tuple(map(registry.metric, files.metrics)) or (statistics.only_metric(data),)
-            warnings = tuple(f"{files.paths[0]}: warning: {sentence}" for sentence in data.inconsistencies())
-            return [replace(data, metrics=chosen, notes=warnings)]
-        reader = "table"
-        if references or roles.sep is roles.sheet is None:
-            reader = recognition.recognize(files.paths, references, files.metrics)
-        if reader not in readers.TABLES:
-            files.notes.append(f"detected the format {reader}; use --reader to override")
-    choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
-    if reader in readers.OUTPUTS:
-        return _extracted(files, reader)
-    if references:
-        raise InputError(f"reader {reader} reads counts, which need no reference, found the reference {references[0]}")
-    return _of_tables(files, roles) if reader in readers.TABLES else _of_counts(files, reader, roles)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Files:
-    """Files of systems, and what was declared about all of them; see `read_files`."""
-
-    paths: Sequence[str]
-    methods: Sequence[str]
-    runs: Sequence[str]
-    references: Sequence[str]
-    notes: list[str]
-    metrics: Sequence[Any] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
-    domains: Sequence[str] = ()
-    documents: Sequence[str] = ()
-    missing: Missing | None = None
-    even_so: bool = False
-    text_as_is: bool = False
-    column: str | None = None
-    num_refs: int = 1
-
-    def of(self, *names: str) -> dict[str, Any]:
-        """Some attributes, as arguments of a function."""
-        return {name: getattr(self, name) for name in names}
-
-    def aligned(self, counted: Sequence[tuple[SystemCounts, ...]], metrics: Sequence[Any]) -> list[Statistics]:
-        """The systems in the files on the same segments, with the notes on the files first."""
-        how = self.of("missing", "even_so", "domains", "documents")
-        parts = _aligned(counted, self.methods, self.runs, metrics=metrics, **how)
-        return [replace(part, notes=tuple(dict.fromkeys([*self.notes, *part.notes]))) for part in parts]
-
-
-def _of_tables(files: _Files, roles: Roles) -> list[Statistics]:
-    """Systems in tables, whose columns have `roles`, or in files with one score per line."""
-    _refuse_old_spellings(files.options)
-    roles = replace(roles, metric=tuple(files.metrics) or None)
-    several = len(files.paths) > 1
-    return files.aligned(
-        [_of_scores(path, roles) or table.read(path, roles, several=several) for path in files.paths], ()
-    )
-
-
-def _of_counts(files: _Files, reader: str, roles: Roles) -> list[Statistics]:
-    """Systems in files of counts or in logs."""
-    if roles != Roles():
-        declared = next(name for name in vars(roles) if getattr(roles, name) != getattr(Roles(), name))
-        option = "higher-is-better" if getattr(roles, declared) is False else declared.replace("_", "-")
-        raise InputError(
-            f"found --{option}, which declares columns of a table, but {files.paths[0]} is read as "
-            f"{reader}; use --reader table if it is a table"
-        )
-    (typed,) = sort_options(files.options, f"reader {reader}", recognition.reader_of_counts(reader).read)
-    return files.aligned([recognition.read_all(reader, path, **typed) for path in files.paths], files.metrics)
-
-
-def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
-    """One score per line, without importing pandas; nothing if the file has something else, or more was declared."""
-    lower = roles.lower_is_better
-    if roles != Roles(lower_is_better=lower) or system_counts.width(Beginning(path).rows) != 1:
-        return ()
-    try:
-        rows = [values for _, values in system_counts.read_numbers(path, "one number per line")]
-    except InputError:
-        return ()
-    if {len(values) for values in rows} != {1}:
-        return ()
-    metric = average(SCORE, higher_is_better=not lower, assumed=lower is None)
-    counts = system_counts.of_lines(path, rows, [metric])
-    return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
-
-
-def _refuse_old_spellings(options: Mapping[str, str]) -> None:
-    """Refuse options of tables, which were once written `--option KEY=VALUE`."""
-    for name, value in options.items():
-        if name not in vars(Roles()):
-            raise InputError(f"found --option {name}={value}, but tables have no such option")
-        flag = name.replace("_", "-")
-        raise InputError(f"found --option {name}={value}, expected --{flag}{'' if flag in FLAGS else f' {value}'}")
-
-
-def _extracted(files: _Files, reader: str) -> list[Statistics]:
-    """One result per metric, counted in outputs and a reference."""
-    if files.missing is not None:
-        raise InputError(f"--missing is for logs and tables, but reader {reader} reads outputs; leave it out")
-    if not files.references:
-        raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
-    metrics = [registry.metric(name) for name in files.metrics or [readers.reader_of_outputs(reader).metric]]
-    once([metric.name for metric in metrics], "metric")
-    functions = [extraction.functions(metric, reader)[1:] for metric in metrics]
-    chosen = f"reader {reader} and metric {', '.join(metric.name for metric in metrics)}"
-    options = sort_options(files.options, chosen, *chain.from_iterable(functions))
-    how = files.of("domains", "documents", "text_as_is", "column", "num_refs")
-    gold = extraction.References(paths=files.references, reader=reader, options=options[0], **how)
-    counted: list[list[Statistics]] = [[] for _ in metrics]
-    for path, system in zip(files.paths, map(run_name, files.methods, files.runs), strict=True):
-        segments = gold.outputs(path)
-        for metric, of_metric, of_systems in zip(metrics, options[1::2], counted, strict=True):
-            of_systems.append(gold.counts(path, segments, metric, of_metric, system, note=files.notes.append))
-    return [
-        replace(
-            statistics.collect(outputs, dataset="", provenance={}),
-            runs=tuple(files.runs),
-            metrics=(metric,),
-            notes=tuple(dict.fromkeys(files.notes)),
-        )
-        for metric, outputs in zip(metrics, counted, strict=True)
-    ]
-
-
-def _aligned(
-    files: Sequence[tuple[SystemCounts, ...]],
-    methods: Sequence[str],
-    runs: Sequence[str],
-    *,
-    metrics: Sequence[str] = (),
-    **how: Any,
-) -> list[Statistics]:
-    """Systems of tables, files of counts or logs on the same segments.
-
-    `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
-    """
-    for part in chain.from_iterable(files):
-        printable([part.system, part.run], "system", part.source)
-        printable([part.task], "task", part.source)
-    parts = system_counts.with_all_classes(list(chain.from_iterable(files)))
-    methods, runs = _labelled(files, methods, runs)
-    if tasks.several(parts, methods):
-        test_sets = tasks.align(parts, methods, runs, metrics=metrics, **how)
-        return [systems.in_order() for systems in test_sets]
-    known = list(dict.fromkeys(metric.name for metric in chain.from_iterable(part.metrics for part in parts)))
-    metrics = [spelled(name, known) for name in metrics]
-    once(metrics, "metric")
-    parts = [system_counts.restricted(part, metrics) for part in parts]
-    _check_chosen(parts, metrics)
-    test_sets = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
-    return [systems.in_order() for systems in test_sets]
-
-
-def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
-    """Names of the method and of the run of every file."""
-    stems = iter(_names(list(chain.from_iterable(groups))))
-    named = [[next(stems) for _ in group] for group in groups]
-    methods = [_in_common(names) for names in named]
-    if len(set(methods)) < len(methods) or "" in methods:
-        methods = [names[0] for names in named]
-    runs: list[str] = []
-    for names in named:
-        runs += [str(number) for number in range(1, len(names) + 1)] if len(names) > 1 else [""]
-    return _repeated(methods, named), runs
-
-
-def _repeated(methods: Iterable[str], of_methods: Iterable[Sequence[object]]) -> list[str]:
-    """The name of each method as often as it has files or results."""
-    return list(chain.from_iterable([name] * len(its) for name, its in zip(methods, of_methods, strict=True)))
-
-
-def _in_common(names: Sequence[str]) -> str:
-    """The common prefix of names of runs, without part of a number or a separator at its end."""
-    if len(names) == 1:
-        return names[0]
-    prefix = names[0][: _n_shared(names)]
-    if any(name[len(prefix) :][:1].isdigit() for name in names):
-        prefix = prefix.rstrip("0123456789")
-    return prefix.rstrip("-_./ ")
-
-
-def _names(paths: Sequence[str]) -> Sequence[str]:
-    """Distinct names, one per system: the file's name without suffixes or with them, else the folders that differ."""
-    for path, times in Counter(paths).items():
-        if times > 1:
-            raise InputError(f"{path} is given {times} times, expected different files")
-    files = [Path(path).name for path in paths]
-    stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
-    return next(names for names in (stems, files, _different(paths), paths) if len(set(names)) == len(names))
-
-
-def _different(paths: Sequence[str]) -> list[str]:
-    """The parts of paths without those that all begin or end with."""
-    parts = [Path(path).parts for path in paths]
-    first, last = _n_shared(parts), _n_shared([names[::-1] for names in parts])
-    return ["/".join(names[first : len(names) - last]) for names in parts]
-
-
-def _n_shared(sequences: Sequence[Sequence[str]]) -> int:
-    """How many entries all of them begin with."""
-    return sum(1 for _ in takewhile(lambda entries: len(set(entries)) == 1, zip(*sequences, strict=False)))
-
-
-def _labelled(
-    files: Sequence[Sequence[SystemCounts]], methods: Sequence[str], runs: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """Names of the method and the run of every system: those in a single file, else those of the files."""
-    for of_file, run in zip(files, runs, strict=True):
-        systems = list(dict.fromkeys(part.system for part in of_file))
-        if len(systems) > 1 and len(files) > 1:
-            raise InputError(f"{of_file[0].source}: found the systems {listed(systems)}, expected one system per file")
-        if run and of_file[0].run:
-            raise InputError(
-                f"{of_file[0].source}: found the runs {listed(part.run for part in of_file)}, expected one run per "
-                "file if several files are runs of a system"
-            )
-    if all(part.log for part in chain.from_iterable(files)):
-        named = _as_logged(files, methods)
-    elif len(files) == 1 and all(part.system for part in files[0]):
-        named = [part.system for part in files[0]]
-    else:
-        named = _repeated(methods, files)
-    runs_of_files = zip(chain.from_iterable(files), _repeated(runs, files), strict=True)
-    return named, [part.run or run for part, run in runs_of_files]
-
-
-def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
-    """Names of the method of every system in logs; files with the same entry in `methods` are runs of it.
-
-    A method has the name that its logs give to the system. Namesakes get the settings in which they differ, and where
-    these are the same, the entry in `methods`.
-    """
-    settings_of: dict[tuple[str, str], Mapping[str, str]] = {}
-    methods = _same_model(files, methods)
-    for parts, method in zip(files, methods, strict=True):
-        for part in parts:
-            systems = [system for system, known_method in settings_of if known_method == method]
-            others = [system for system in systems if system != part.system]
-            if others and len(files) > 1:
-                raise InputError(
-                    f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
-                )
-            settings_of.setdefault((part.system, method), part.settings)
-    called = {}
-    for system, method in settings_of:
-        namesakes = [settings for (name, _), settings in settings_of.items() if name == system]
-        keys = dict.fromkeys(chain.from_iterable(namesakes))
-        differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
-        own_settings = settings_of[system, method]
-        description = ", ".join(f"{key}={own_settings[key]}" for key in differing if own_settings.get(key))
-        called[system, method] = f"{system} ({description})" if description else system
-    times = Counter(called.values())
-    called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
-    methods_of_files = zip(chain.from_iterable(files), _repeated(methods, files), strict=True)
-    return [called[part.system, method] for part, method in methods_of_files]
-
-
-def _same_model(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
-    """The names in `methods`, with the same one for files with different tasks of one of several models."""
-    tasks: dict[str, list[str]] = {}
-    for parts in files:
-        tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
-    name_of: dict[str, str] = {}
-    names = []
-    for parts, name in zip(files, methods, strict=True):
-        model = parts[0].system
-        different_tasks = len(set(tasks[model])) == len(tasks[model])
-        names.append(name_of.setdefault(model, name) if len(tasks) > 1 and different_tasks else name)
-    return names
-
-
-def _check_chosen(parts: Sequence[SystemCounts], names: Sequence[str]) -> None:
-    """Raise `InputError` for metrics that some systems do not have."""
-    by_name = [metric.name for metric in system_counts.shared(parts)]
-    for name in names if by_name else ():  # if they share none, the message of `align` lists those of each
-        if name not in by_name:
-            # If all systems have a metric with that name, its columns differ.
-            lacking = next(
-                (part for part in parts if name not in {of_part.name for of_part in part.metrics}), parts[-1]
-            )
-            raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")

@@ -13,14 +13,14 @@ from typing import Any
 
 from pairsig import readers
 from pairsig.io.choices import check_options, choose
-from pairsig.io.errors import InputError, Question, listed
+from pairsig.io.errors import InputError, listed, quoted
 from pairsig.io.files import AnyPath
 from pairsig.io.memory import without_collector
 from pairsig.metrics import Metric, registry
 from pairsig.readers import Beginning, InMemory, Reader, reader_of_outputs
-from pairsig.readers.cells import unknown
+from pairsig.readers.cells import number, suffix
 from pairsig.readers.logs.items import files_below
-from pairsig.readers.system_counts import SystemCounts, width
+from pairsig.readers.output import Output, width
 
 _BY_WIDTH = {2: "art", 3: "sigf", 4: "art"}
 """Programs whose files have so many numbers per line."""
@@ -34,7 +34,7 @@ def reader_of_counts(name: str) -> Reader:
     return reader
 
 
-def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[SystemCounts, ...]:
+def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[Output, ...]:
     """Read the counts of every system and run in a file, or in a log in memory.
 
     Raises
@@ -45,8 +45,8 @@ def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[Sys
     function = reader_of_counts(reader).read
     check_options(options, f"reader {reader}", function)
     with without_collector():
-        parts: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
-    return (parts,) if isinstance(parts, SystemCounts) else parts
+        parts: Output | tuple[Output, ...] = function(path, **options)
+    return (parts,) if isinstance(parts, Output) else parts
 
 
 def recognize(
@@ -64,6 +64,8 @@ def recognize(
     reader_of = {
         fspath(path): _of_outputs([path, *references], metrics) if references else _of_file(path) for path in paths
     }
+    if set(reader_of.values()) == {"table", "scores"}:
+        return "table"
     if len(set(reader_of.values())) > 1:
         description = ", ".join(f"{path} is for {reader}" for path, reader in reader_of.items())
         raise InputError(f"found files in different formats ({description}), expected one; choose it with --reader")
@@ -91,20 +93,30 @@ def _of_file(path: AnyPath) -> str:
         reader = reader_of_counts(name)
         if file.suffix in reader.suffixes or reader.recognizes(file):
             return name
-    if file.suffix.lower() in readers.SUFFIXES_OF_TABLES:
+    if suffix(path) in readers.SUFFIXES_OF_TABLES:
         return "table"
-    n_numbers = width(file.rows)
-    if n_numbers == 1:
-        return "scores"
-    if n_numbers in _BY_WIDTH:
-        raise Question(
-            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line; they may be counts for "
-            f"{_BY_WIDTH[n_numbers]}; a table has names of columns and a separator (--sep)",
-            [{"reader": _BY_WIDTH[n_numbers]}],
-        )
     if not file.text:
         raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
-    raise unknown(fspath(path), "an unknown format")
+    n_numbers = width(file.rows)
+    if n_numbers == 1 or all(map(is_score, file.rows)):
+        return "scores"
+    if n_numbers in _BY_WIDTH:
+        raise InputError(
+            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line\n--reader names a format of counts "
+            f"(these have the width of {_BY_WIDTH[n_numbers]}); a table has names of columns and a separator (--sep)"
+        )
+    if n_numbers or any(map(is_score, file.rows[:1])):
+        return "scores"
+    raise InputError(
+        f"{fspath(path)}: found {quoted(file.rows[0].strip())} in the first line, expected scores, a table (.csv, .tsv, .json, "
+        ".jsonl, .parquet, .xlsx), counts or the log of an evaluation\ntexts need --reference and --metric; --sep names the "
+        "separator of a table, --reader another format"
+    )
+
+
+def is_score(line: str) -> bool:
+    """Whether a line has one number, or the word for a missing one."""
+    return number(line) is not None or number(line, decimal=",") is not None
 
 
 def _of_folder(path: AnyPath) -> str:

@@ -9,27 +9,31 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics, pool, run_name
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.metrics import Metric, Ratio
-from pairsig.metrics.exact_arithmetic import EXACT
-from pairsig.readers.system_counts import SystemCounts, TaskGroup, restricted, shared
-from pairsig.readers.system_counts import align as align_items
+from pairsig.readers.align import align as align_items
+from pairsig.readers.align import shared
+from pairsig.readers.output import Output, TaskGroup
+
+_EXACT = 2**53
+"""Whole numbers below it are exact as floats."""
 
 WEIGHT = "weight"
 """Column with the weights of items in the mean of several tasks' means."""
 
 
-def several(parts: Sequence[SystemCounts], methods: Sequence[str]) -> bool:
+def several(parts: Sequence[Output], methods: Sequence[str]) -> bool:
     """Whether some method has several tasks. Logs of one task each are compared even if it has another name in each."""
     pairs = {(method, part.task) for part, method in zip(parts, methods, strict=True)}
     return len(pairs) > len(set(methods))
 
 
 def align(
-    parts: Sequence[SystemCounts],
+    parts: Sequence[Output],
     methods: Sequence[str],
     runs: Sequence[str],
     *,
@@ -45,7 +49,7 @@ def align(
     metrics
         Names: METRIC for every task and group with it, or TASK/METRIC. Default: all.
     how
-        Options of `system_counts.align`.
+        Options of `align.align`.
 
     Returns
     -------
@@ -61,8 +65,8 @@ def align(
         by_task.setdefault(part.task, []).append(row)
     if how.get("documents"):
         raise InputError(
-            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --option "
-            "task=NAME"
+            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --task "
+            "NAME"
         )
     order = list(dict.fromkeys(methods))
     common = {
@@ -107,7 +111,7 @@ def align(
     return chosen
 
 
-def _check_asked(metrics: Sequence[str], common: Mapping[str, Sequence[int]], parts: Sequence[SystemCounts]) -> None:
+def _check_asked(metrics: Sequence[str], common: Mapping[str, Sequence[int]], parts: Sequence[Output]) -> None:
     """Refuse a metric that no task and no group has."""
     known: list[tuple[str, str]] = []
     for task, rows in common.items():
@@ -130,7 +134,7 @@ def _asks(asked: Sequence[str], task: str, metric: str) -> bool:
 
 
 def _groups(
-    tasks: Mapping[str, Sequence[Statistics]], parts: Sequence[SystemCounts], methods: Sequence[str]
+    tasks: Mapping[str, Sequence[Statistics]], parts: Sequence[Output], methods: Sequence[str]
 ) -> Iterator[tuple[TaskGroup, Statistics]]:
     """The groups for which all systems have a score that is the same mean of the same tasks."""
     by_method: dict[str, dict[tuple[str, str, tuple[str, ...]], TaskGroup]] = {}
@@ -146,6 +150,14 @@ def _groups(
         alike = {(data.systems, data.metrics[0].higher_is_better) for data in members}
         if means and len(members) == len(group.tasks) and len(alike) == 1:
             yield group, pooled(group, members, over_items="items" in means)
+
+
+def restricted(part: Output, names: Sequence[str]) -> Output:
+    """The output with only the named metrics, or unchanged if a name is missing."""
+    by_name = {metric.name: metric for metric in part.metrics}
+    if names and set(names) <= set(by_name):
+        return replace(part, metrics=tuple(by_name[name] for name in names))
+    return part
 
 
 def pooled(group: TaskGroup, members: Sequence[Statistics], *, over_items: bool) -> Statistics:
@@ -177,17 +189,43 @@ def pooled(group: TaskGroup, members: Sequence[Statistics], *, over_items: bool)
         note = f"{name} is the mean over the items of {len(parts)} tasks"
         return replace(whole, metrics=(metric,), notes=(note,))
     sizes = np.array([len(part.segments) for part in parts])
+    note = f"{name} is the mean of the means of {len(parts)} tasks"
+    return replace(weighted(whole, metric, sizes, np.repeat(np.arange(len(sizes)), sizes)), notes=(note,))
+
+
+def macro(data: Statistics) -> Statistics:
+    """The mean of the scores of the groups in `domains`, for metrics that are means over items."""
+    names, group_of = np.unique(data.domains, return_inverse=True)
+    if "" in names.tolist():
+        raise InputError("found items without a group, expected one for each in the column of --macro")
+    for metric in data.metrics:
+        if not metric.averaged:
+            raise InputError(f"found --macro with {metric.name}, which is no mean over items, expected scores of items")
+    parts = [weighted(replace(data, columns=(metric.columns[0],), counts=data.counts[:, :, [data.columns.index(metric.columns[0])]]), metric, np.bincount(group_of), group_of) for metric in data.metrics]
+    if len(parts) > 1:
+        raise InputError(f"found the scores {listed(metric.name for metric in data.metrics)} with --macro, expected one: choose it with --score")
+    note = f"{data.metrics[0].name} is the mean of the means of {len(names):,} groups ({listed(names.tolist())}), each with the same weight"
+    return replace(parts[0], notes=(*data.notes, note))
+
+
+def weighted(whole: Statistics, metric: Metric, sizes: NDArray[np.intp], group_of: NDArray[np.intp]) -> Statistics:
+    """The mean of the means of groups: Σ w·score / Σ w, with the weight w = 1/n for all n items of a group.
+
+    The weights are whole numbers, with which exact tests can count, unless the sums would be too large.
+    """
     multiple = math.lcm(*sizes.tolist())
-    weights = np.repeat(multiple // sizes if multiple * len(whole.segments) < EXACT else 1 / sizes, sizes)
+    weights = (multiple // sizes if multiple * len(whole.segments) < _EXACT else 1 / sizes)[group_of]
     scores = whole.counts[:, :, 0] * weights
     counts = np.stack([scores, np.broadcast_to(weights, scores.shape)], axis=2)
     factor = metric.function.factor if isinstance(metric.function, Ratio) else 1.0
-    weighted = Metric(
+    mean = Metric(
         metric.name,
-        (column, WEIGHT),
+        (metric.columns[0], WEIGHT),
         Ratio((0,), (1,), factor=factor),
-        f"Σ weight · {metric.name} / Σ weight, with the same weight for each task",
+        f"Σ weight · {metric.name} / Σ weight, with the same weight for each group",
         higher_is_better=metric.higher_is_better,
+        scale=None,
+        assumed=metric.assumed,
+        title=metric.title,
     )
-    note = f"{name} is the mean of the means of {len(parts)} tasks"
-    return replace(whole, columns=(column, WEIGHT), counts=counts, metrics=(weighted,), notes=(note,))
+    return replace(whole, columns=mean.columns, counts=counts, metrics=(mean,))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pairsig.io.choices import sort_options
-from pairsig.io.errors import InputError, Question, listed
+from pairsig.io.errors import InputError, listed
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def roles(
     *, item: str = "", system: str = "", systems: str = "", score: str = "", document: str = "", domain: str = "",
-    true: str = "", missing: str = "", any_value: bool = False, sep: str = "", sheet: str = "",
+    true: str = "", missing: str = "", sep: str = "", sheet: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Declare the columns of a table, as the options of `pairsig compare` do; commas separate several columns."""
     declared = {key: value for key, value in locals().items() if value}
@@ -87,23 +87,12 @@ def _counted(attempt: Callable[..., Statistics], metric: str, declared: Mapping[
     if not scored or not {"score", "systems"} & declared.keys():
         try:
             statistics = attempt(metric=metric)
-            return (
-                statistics if statistics.columns == registry.metric(metric).columns else _as_counts(statistics, metric)
-            )
-        except Question as question:
+            fits = statistics.columns == registry.metric(metric).columns
+            return statistics if fits else _as_counts(statistics, metric)
+        except InputError:
             if not scored:
-                raise _for_sheets(question) from None
-    try:
-        statistics = attempt()
-    except Question as question:
-        raise _for_sheets(question) from None
-    return _as_counts(statistics, metric)
-
-
-def _for_sheets(question: Question) -> InputError:
-    """A question whose answers are cells of the sheet of datasets."""
-    cells = [" ".join(f"{role}={value}" for role, value in answer.items()) for answer in question.answers]
-    return InputError(question.text + f"; write in the column options: {' or '.join(cells)}" * bool(cells))
+                raise
+    return _as_counts(attempt(), metric)
 
 
 def _as_counts(statistics: Statistics, metric: str) -> Statistics:

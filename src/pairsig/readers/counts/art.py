@@ -7,7 +7,7 @@ from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, of_lines, read_numbers
+from pairsig.readers.output import F1_OF_RATIOS, Output, of_lines, read_numbers
 
 _RECALL = ("recall_numerator", "recall_denominator")
 _PRECISION = ("precision_numerator", "precision_denominator")
@@ -35,7 +35,7 @@ _BY_WIDTH = {len(metric.columns): name for name, (metric, *_) in _AGGREGATORS.it
 _EXPECTED = "1 number, 2 (numerator, denominator) or 4 (both for recall, both for precision), separated by blanks"
 
 
-def read(path: AnyPath, *, aggregator: str | None = None) -> SystemCounts:
+def read(path: AnyPath, *, aggregator: str | None = None) -> Output:
     """Read counts from an input file of art.
 
     Parameters

@@ -6,11 +6,12 @@ from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
 from pairsig.metrics.entities import METRICS, entity_counts
 from pairsig.readers import Reader
+from pairsig.readers.logs.items import digest
 from pairsig.readers.outputs import iob
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.output import Output
 
 
-def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> SystemCounts:  # noqa: A002
+def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> Output:  # noqa: A002
     """Count the entities of each sentence.
 
     Parameters
@@ -26,12 +27,12 @@ def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> 
         counts = entity_counts(predicted, gold, scheme=scheme, type=type)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return SystemCounts(
-        segments=tuple(str(number) for number in range(1, len(rows) + 1)),
-        documents=("",) * len(rows),
-        counts=counts,
+    return Output(
+        items=tuple(str(number) for number in range(1, len(rows) + 1)),
+        values=counts,
         metrics=METRICS,
         source=str(path),
+        contents=tuple(digest([[getattr(token, "word", ""), token[0]] for token in sentence]) for sentence in rows),
         shared=("gold",),
     )
 

@@ -15,7 +15,7 @@ from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import accuracy
 from pairsig.readers import Reader
 from pairsig.readers.outputs import text
-from pairsig.readers.system_counts import NUMBER, SystemCounts
+from pairsig.readers.output import NUMBER, Output
 
 COMPLETE_MATCH = Metric(
     "complete_match",
@@ -66,7 +66,7 @@ class _Row(NamedTuple):
     correct_tags: int
 
 
-def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) -> SystemCounts:
+def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) -> Output:
     """Read the counts of every sentence from a listing of evalb.
 
     evalb leaves sentences with status 1 (the words differ) and 2 (no parse) out of its totals. Their counts are 0 here,
@@ -109,10 +109,10 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
             f"{path}: {sum(failed.values())} of {len(asked)} sentences are left out, as in evalb ({description})"
         )
     scored = np.array([row.status == 0 and (max_length is None or row.length <= max_length) for row in rows])
-    return SystemCounts(
-        segments=tuple(str(row.identifier) for row in rows),
-        documents=("",) * len(rows),
-        counts=_columns(rows, scored),
+    return Output(
+        items=tuple(str(row.identifier) for row in rows),
+        by="sentence",
+        values=_columns(rows, scored),
         metrics=(*map(registry.metric, ("f1", "precision", "recall")), COMPLETE_MATCH, TAGGING_ACCURACY),
         notes=tuple(notes),
         source=str(path),

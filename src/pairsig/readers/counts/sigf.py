@@ -6,12 +6,12 @@ from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
 from pairsig.metrics import registry
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import SystemCounts, of_lines, read_numbers
+from pairsig.readers.output import Output, of_lines, read_numbers
 
 _EXPECTED = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
 
 
-def read(path: AnyPath) -> SystemCounts:
+def read(path: AnyPath) -> Output:
     """Read counts from an input file of sigf.
 
     Three numbers per line are the matches, the predictions and the gold items (FScoreART); their metrics are F1,

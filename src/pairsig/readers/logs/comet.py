@@ -13,11 +13,11 @@ from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath, open_text, read_json
 from pairsig.readers import Beginning, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, counted, digest, field_of, part_of, picked
-from pairsig.readers.system_counts import NUMBER, SystemCounts
+from pairsig.readers.logs.items import Item, outputs, digest, field_of, part_of, picked
+from pairsig.readers.output import NUMBER, Output
 
 
-def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ...]:
+def read(path: AnyPath, *, systems: str | None = None) -> tuple[Output, ...]:
     """Read the COMET score of every segment for one or more systems.
 
     Segments are identified by their number; source and reference must be the same in all files.
@@ -46,7 +46,7 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     if not items_of:
         raise InputError(f"{source}: found no system, expected at least one")
     chosen = picked(items_of, systems, source, "system")
-    return tuple(chain.from_iterable(counted(source, name, items_of[name]) for name in chosen))
+    return tuple(chain.from_iterable(outputs(source, name, items_of[name], by="") for name in chosen))
 
 
 def _printed(source: str) -> dict[str, list[Item]]:

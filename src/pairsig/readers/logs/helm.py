@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from os import fspath
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, Score, counted, field_of, label, names_of, part_of, picked
-from pairsig.readers.system_counts import SystemCounts, TaskGroup, shared
+from pairsig.readers.logs.items import Item, Kind, Score, outputs, field_of, label, names_of, part_of, picked
+from pairsig.readers.align import shared
+from pairsig.readers.output import Output, TaskGroup
 
 FILE = "per_instance_stats.json"
 
@@ -48,9 +46,8 @@ def read(
     stat: str | None = None,
     split: str | None = None,
     model: str | None = None,
-    lower_is_better: str | None = None,
-    verify: bool = True,
-) -> tuple[SystemCounts, ...]:
+    any_content: bool = False,
+) -> tuple[Output, ...]:
     """Read the statistics of every instance in one or more runs of HELM.
 
     Perturbed instances are left out, since they are different items. Every `train_trial_index` is a run.
@@ -66,33 +63,29 @@ def read(
         `test`, `valid` or `train`. Default: the only one, or `test`.
     model
         Name of the model. Default: the name in `run_spec.json` or in the name of the folder.
-    lower_is_better
-        Statistics that are errors or costs, separated by commas.
-    verify
-        Whether instances with the same id must have the same input and references in `instances.json` of all runs.
+    any_content
+        Whether instances with the same id may have another input and references in `instances.json` of each run.
 
     Returns
     -------
-    Counts, one per model, HELM run and trial; each statistic is the mean over instances, which must be the one in
-    `stats.json`. The groups are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards
+    Counts, one per model, HELM run and trial; each statistic is the mean over instances. The groups are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards
     average.
     """
     source = fspath(path)
     paths = items.files_below(path, FILE) if Path(source).is_dir() else [Path(source)]
     if not paths:
         raise InputError(f"{source}: found no {FILE} in the folder, expected at least one")
-    models: dict[str, dict[str, tuple[SystemCounts, ...]]] = {}
+    models: dict[str, dict[str, tuple[Output, ...]]] = {}
     members: dict[tuple[str, str], list[str]] = {}
     specs = {file: _Spec(file, model) for file in paths}
     items.once(source, ((spec.model, spec.run, str(file)) for file, spec in specs.items()))
     for file, spec in specs.items():
         notes: list[str] = []
-        used, instances = _items(file, stat, split, notes, _contents(file) if verify else {})
-        models.setdefault(spec.model, {})[spec.run] = counted(
+        used, instances = _items(file, stat, split, notes, {} if any_content else _contents(file, notes))
+        models.setdefault(spec.model, {})[spec.run] = outputs(
             str(file),
             spec.model,
             instances,
-            lower_is_better=names_of(lower_is_better),
             notes=notes,
             place="entry",
             design="crossed",
@@ -128,7 +121,7 @@ class _Spec:
         if not self.model:
             raise InputError(
                 f"{path}: found the name of the model neither in run_spec.json nor in the name of the folder; set it "
-                "with --option model=NAME"
+                "with --model NAME"
             )
         self.run = re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,")
         self.groups = [label(group) for group in self._part("groups", kind=list)]
@@ -148,21 +141,18 @@ class _Spec:
         return conditions | {f"{name} of the prompt": json.dumps(adapter[name]) for name in _PROMPT if name in adapter}
 
 
-_Content = tuple[str, items.Texts]
-"""The digest of an instance, and its input and references."""
-
-
-def _contents(path: Path) -> dict[str, _Content]:
-    """What `instances.json` says about every instance."""
+def _contents(path: Path, notes: list[str]) -> dict[str, str]:
+    """The digest of every instance in `instances.json`."""
     beside = path.parent / "instances.json"
-    contents: dict[str, _Content] = {}
-    for number, instance in enumerate(read_json(beside) if beside.exists() else (), start=1):
+    contents: dict[str, str] = {}
+    if not beside.exists():
+        notes.append(f"{path}: there is no instances.json beside it, so instances are paired by their ids alone")
+        return contents
+    for number, instance in enumerate(read_json(beside), start=1):
         where = f"{beside}, entry {number}"
         if field_of(instance, [], where, dict).get("perturbation") is None:
-            asked, answers = instance.get("input"), instance.get("references")
-            outputs = [part.get("output", part) if isinstance(part, dict) else part for part in answers or ()]
-            content = items.digest(asked, answers), partial(items.excerpts, [asked], outputs)
-            contents[label(field_of(instance, ["id"], where, (str, int)))] = content
+            name = label(field_of(instance, ["id"], where, (str, int)))
+            contents[name] = items.digest(instance.get("input"), instance.get("references"))
     return contents
 
 
@@ -171,7 +161,7 @@ def _items(
     stat: str | None,
     split: str | None,
     notes: list[str],
-    contents: Mapping[str, _Content],
+    contents: Mapping[str, str],
 ) -> tuple[str, list[Item]]:
     """The split, and its instances that are not perturbed; entries for the same instance are merged."""
     source = str(path)
@@ -206,13 +196,13 @@ def _items(
     if perturbed:
         notes.append(f"{source}: {perturbed:,} entries for perturbed instances are left out")
     if split is None and len(splits) > 1 and "test" not in splits:
-        raise InputError(f"{source}: found the splits {listed(splits)}; choose one with --option split=NAME")
+        raise InputError(f"{source}: found the splits {listed(splits)}; choose one with --split NAME")
     (used,) = picked(splits, split or ("test" if "test" in splits else None), source, "split")[:1] or [""]
     wanted = names_of(stat) or [name for name in _HEADLINES if name in names]
     if not wanted:
         raise InputError(
             f"{source}: found the statistics {listed(sorted(names)) or '(none)'}, but none from HELM's leaderboards; "
-            f"choose one with --option stat=NAME"
+            f"choose one with --stat NAME"
         )
     picked(names, ",".join(wanted), source, "statistic")
     chosen, left = [], 0
@@ -229,11 +219,9 @@ def _items(
             if name in scores:
                 scores[name] = total if total is None or count == 1 else total / count  # one value keeps its type
         if of_split:
-            content, text = contents.get(instance, ("", None))
-            chosen.append(Item(instance, scores, run=trial, content=content, line=first[instance, trial], text=text))
+            chosen.append(Item(instance, scores, run=trial, content=contents.get(instance, ""), line=first[instance, trial]))
     if left:
         notes.append(f"{source}: {left:,} instances outside the split {named(used)} are left out")
-    notes += _check_totals(path, values, used, wanted)
     return used, chosen
 
 
@@ -249,45 +237,6 @@ def _sum(stat: Mapping[str, Any], where: str) -> _Sum:
     """The sum of a statistic and the number of its values; the sum is None if HELM recorded no number."""
     count = field_of(stat, ["count"], where, int)
     return items.score(stat.get("sum"), f"{where}, sum") if count else None, count
-
-
-def _check_totals(
-    path: Path, values: Mapping[tuple[str, str], Mapping[_Key, _Sum]], split: str, wanted: Sequence[str]
-) -> list[str]:
-    """Refuse a run whose `stats.json` has another mean than its instances; notes on means that are not over instances.
-
-    HELM adds up the values of all instances of a trial, divides by their number, and averages over trials. That is the
-    mean over instances if all of them have equally many values.
-    """
-    beside = path.parent / "stats.json"
-    notes = []
-    for number, stat in enumerate(read_json(beside) if beside.exists() else (), start=1):
-        where = f"{beside}, entry {number}"
-        key = _key(stat, where)
-        total, count = _sum(stat, where)
-        if key is None or key[0] != split or key[1] not in wanted or total is None:
-            continue
-        by_trial: dict[str, list[tuple[float, int]]] = {}
-        for (_, trial), of_instance in values.items():
-            value, times = of_instance.get(key, (None, 0))
-            if value is not None:
-                by_trial.setdefault(trial, []).append((value, times))
-        if not by_trial:  # of another sub-split
-            continue
-        reported = total / count
-        over_values = fmean(math.fsum(v for v, _ in sums) / sum(n for _, n in sums) for sums in by_trial.values())
-        over_instances = fmean(fmean(v / n for v, n in sums) for sums in by_trial.values())
-        if not items.same(reported, over_values):
-            raise InputError(
-                f"{where}: found the mean {reported:.6g} for {named(key[1])}, the instances have {over_values:.6g}, "
-                "expected the same: was the run edited, or are instances missing?"
-            )
-        if not items.same(over_instances, over_values):
-            notes.append(
-                f"{path}: the mean of {named(key[1])} over instances is {over_instances:.6g}; HELM reports "
-                f"{reported:.6g}, in which instances with several values weigh more"
-            )
-    return notes
 
 
 READER = Reader(

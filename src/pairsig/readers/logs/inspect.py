@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 from os import fspath
 from pathlib import Path
@@ -16,8 +15,8 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, beginning, parse_json, read_json, zip_members
 from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, Score, counted, digest, field_of, label, of_metadata, part_of, picked
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.logs.items import Item, Kind, Score, outputs, digest, field_of, label, of_metadata, part_of, picked
+from pairsig.readers.output import Output
 
 # As in Inspect's `value_to_float`.
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
@@ -34,8 +33,8 @@ def read(
     domain: str | None = None,
     task: str | None = None,
     reducer: str | None = None,
-    verify: bool = True,
-) -> tuple[SystemCounts, ...]:
+    any_content: bool = False,
+) -> tuple[Output, ...]:
     """Read the score of every sample from logs of Inspect.
 
     Values become numbers as in Inspect: C, I, P and N are 1, 0, 0.5 and 0; yes and true are 1, no and false are 0.
@@ -56,9 +55,9 @@ def read(
         Tasks to read from a folder, separated by commas. Default: all.
     reducer
         Read the scores that Inspect reduced over epochs with this reducer, instead of one score per epoch.
-    verify
-        Whether samples with the same id must have the same input in all logs. Use False if inputs contain the date, for
-        example.
+    any_content
+        Whether samples with the same id may have another input in each log, for example because inputs contain the
+        date.
 
     Returns
     -------
@@ -78,12 +77,12 @@ def read(
     logs = [log for log in logs if log.task in tasks]
     logs.sort(key=lambda log: tasks.index(log.task))  # stable
     items.once(source, ((log.model, log.task, log.source) for log in logs))
-    parts: list[SystemCounts] = []
+    parts: list[Output] = []
     for log in logs:
-        parts += counted(
+        parts += outputs(
             log.source,
             log.model,
-            log.checked(scorer, document, domain, reducer, verify),
+            log.checked(scorer, document, domain, reducer, not any_content),
             notes=log.notes(reducer),
             settings=log.settings,
             conditions=log.conditions,
@@ -151,6 +150,8 @@ class _Log:
             "dataset": self._part("eval", "dataset", kind=dict).get("name"),
             "number of shots": label(shots) if shots else "",
             "reducer": "+".join(map(label, self._part("eval", "config", "epochs_reducer", kind=list))),
+            "arguments of the task": label(arguments) if arguments else "",
+            "solver": self.settings["solver"],
         }
 
     def _reported(self) -> Iterator[tuple[str, float]]:
@@ -184,6 +185,12 @@ class _Log:
     def notes(self, reducer: str | None) -> list[str]:
         """Caveats about the scores."""
         notes = []
+        total = self._part("results", "total_samples", kind=int)
+        n_samples = len(self._samples())
+        if total > n_samples:
+            notes.append(f"{self.source}: warning: the header reports {total:,} samples, but the log has {n_samples:,}")
+        if self._members and any(len(str(sample.get("input"))) >= 500 for sample in self._samples()):
+            notes.append(f"{self.source}: inputs are compared by their first 500 characters")
         if self.status != "success":
             notes.append(f"{self.source}: the evaluation ended with the status {named(self.status)}")
         if self._header.get("invalidated"):
@@ -192,7 +199,7 @@ class _Log:
         if reducer is None and "mean" not in reducers:
             notes.append(
                 f"{self.source}: Inspect reduced epochs by {listed(map(str, reducers))}, but the score of a sample is "
-                f"their mean here; use --option reducer={reducers[0]} for Inspect's scores"
+                f"their mean here; use --reducer={reducers[0]} for Inspect's scores"
             )
         return notes
 
@@ -213,7 +220,8 @@ class _Log:
         known = (name for name, value in cells if not isinstance(value, dict | list))
         chosen = picked(known, scorer, self.source, "scorer")
         reduced = None if reducer is None else self._reduced(reducer, chosen)
-        n_epochs = len({label(sample.get("epoch")) for sample in samples})
+        epochs = sorted({label(sample.get("epoch")) for sample in samples})
+        n_epochs = len(epochs)
         seen: set[str] = set()
         for number, (sample, values_of_sample) in enumerate(zip(samples, values, strict=True), start=1):
             where = f"{self.source}, sample {number}"
@@ -229,9 +237,22 @@ class _Log:
                 run=label(sample.get("epoch")) if n_epochs > 1 and reduced is None else "",
                 document=of_metadata(metadata, document, where, "the metadata", "document"),
                 domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
-                content=digest(_text(sample.get("input")), _start(label(sample.get("target")))) if verify else "",
-                text=partial(items.excerpts, sample.get("input"), sample.get("target")),
+                content=self._content(sample) if verify else "",
             )
+        yield from self._lost(seen, epochs if reduced is None else [""], chosen)
+
+    def _content(self, sample: Mapping[str, Any]) -> str:
+        """Digests of the beginning of an input and, in a log that has all of it, of the whole input."""
+        start = digest(_text(sample.get("input")), _start(label(sample.get("target"))))
+        return start if self._members else f"{start}/{digest(_messages(sample.get('input')), label(sample.get('target')))}"
+
+    def _lost(self, seen: set[str], epochs: Sequence[str], chosen: Sequence[str]) -> Iterator[Item]:
+        """The samples that the header lists and the log lacks; they have no score."""
+        ids = self._part("eval", "dataset", "sample_ids", kind=list)
+        for name in map(label, ids):
+            if name not in seen:
+                for epoch in epochs:
+                    yield Item(name, dict.fromkeys(chosen), run=epoch if len(epochs) > 1 else "")
 
     def _samples(self) -> Sequence[Mapping[str, Any]]:
         samples = self._member("summaries.json") if self._members else self._header.get("samples")
@@ -282,6 +303,13 @@ def _text(question: object) -> object:
             for message in question
         ]
     return _start(question)
+
+
+def _messages(question: object) -> object:
+    """The role and the content of the messages of an input, which also have random ids."""
+    if isinstance(question, list):
+        return [(message.get("role"), message.get("content")) if isinstance(message, dict) else message for message in question]
+    return question
 
 
 def _start(content: object) -> object:

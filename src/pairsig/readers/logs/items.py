@@ -1,7 +1,7 @@
 """Common parts of the readers of evaluation logs: items, their conversion to counts, and checks of JSON fields.
 
 A log contains items (questions, instances), scored in one or more runs (epochs, trials) by one or more scorers. A
-reader turns each of them into an `Item`, and `counted` turns these into counts.
+reader turns each of them into an `Item`, and `outputs` turns these into one `Output` per run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from os import fspath
@@ -17,36 +17,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig.io.choices import near
-from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
+from pairsig.io.errors import InputError, encodable, listed, named, quoted, reason
 from pairsig.io.files import AnyPath, lines_of
 from pairsig.metrics.counts import average
-from pairsig.readers.system_counts import SystemCounts, TaskGroup, fits, to_array
+from pairsig.readers.output import Output, TaskGroup, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
 
-Texts = Callable[[], tuple[str, str]]
-"""A function that returns the input and the target of an item, shortened."""
-
 Kind = TypeVar("Kind")
-
-
-class Excerpts(Mapping[str, tuple[str, str]]):
-    """Input and target by item; they are shortened when they are asked for."""
-
-    def __init__(self, texts: Mapping[str, Texts]) -> None:
-        self._texts = texts
-
-    def __getitem__(self, item: str) -> tuple[str, str]:
-        return self._texts[item]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
 
 
 @dataclass(slots=True)  # not frozen, since logs have many
@@ -67,8 +49,6 @@ class Item:
         Content of the item, which must be the same for all systems, for example a `digest` of the question.
     line
         Line of the item in the file.
-    text
-        A function that returns its input and its target, as `excerpt` shortens them, since few are printed.
     """
 
     name: str
@@ -78,24 +58,24 @@ class Item:
     domain: str = ""
     content: str = ""
     line: int = 0
-    text: Texts | None = None
 
 
-def counted(
+def outputs(
     source: str,
     system: str,
     items: Sequence[Item],
     *,
     lower_is_better: Sequence[str] = (),
     place: str = "line",
+    by: str = "id",
     notes: Sequence[str] = (),
     design: str = "",
     task: str = "",
     settings: Mapping[str, object] | None = None,
     conditions: Mapping[str, object] | None = None,
     groups: Sequence[TaskGroup] = (),
-) -> tuple[SystemCounts, ...]:
-    """Convert the items of one system in a log to counts, one `SystemCounts` per run.
+) -> tuple[Output, ...]:
+    """Convert the items of one system in a log: one `Output` per run.
 
     Parameters
     ----------
@@ -107,10 +87,8 @@ def counted(
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    place
-        Unit of the line numbers of items: "line" or "entry".
-    notes, design, task, settings, conditions, groups
-        Attributes of all `SystemCounts`; settings and conditions that are null or "" are unknown.
+    place, by, notes, design, task, settings, conditions, groups
+        Attributes of each `Output`; settings and conditions that are null or "" are unknown.
     """
     if not items:
         raise InputError(f"{source}: found no item with a score, expected at least one")
@@ -118,45 +96,50 @@ def counted(
         raise InputError(f"{source}: found no name of the model, expected one")
     runs = _by_run(source, items, place)
     names = list(dict.fromkeys(chain.from_iterable(item.scores for item in items)))
-    if not names:
-        raise InputError(f"{source}: found no score, expected at least one")
     metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
+    if not metrics:
+        raise InputError(f"{source}: found no score for any item{f' in {listed(names)}' if names else ''}, expected at least one")
     if unscored := listed(name for name in names if name not in metrics):
-        if not metrics:
-            raise InputError(f"{source}: found no score for any item in {unscored}, expected at least one")
         notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
     parts = []
     for run, by_name in runs.items():
-        of_run, label_of_run = list(by_name.values()), run if len(runs) > 1 else ""
+        of_run = list(by_name.values())
         parts.append(
-            SystemCounts(
-                segments=tuple(by_name),
-                documents=tuple(item.document for item in of_run),
-                counts={encodable(name): to_array([item.scores.get(name) or 0 for item in of_run]) for name in metrics},
-                metrics=tuple(
-                    average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics
-                ),
-                notes=tuple(notes),
+            Output(
                 source=source,
-                lines=tuple(item.line for item in of_run) if of_run[0].line else (),
-                place=place,
-                unscored={
-                    encodable(name): np.array([item.scores.get(name) is None for item in of_run]) for name in metrics
-                },
                 system=encodable(system),
-                run=label_of_run,
-                domains=tuple(item.domain for item in of_run) if any(item.domain for item in of_run) else (),
-                contents=tuple(item.content for item in of_run) if any(item.content for item in of_run) else (),
-                texts=Excerpts({item.name: item.text for item in of_run if item.text is not None}),
-                log=True,
-                design=design if label_of_run else "",
+                run=run if len(runs) > 1 else "",
                 task=encodable(task),
+                items=tuple(by_name),
+                by=by,
+                values={encodable(name): _array([item.scores.get(name) for item in of_run]) for name in metrics},
+                metrics=tuple(average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics),
+                documents=_filled(item.document for item in of_run),
+                domains=_filled(item.domain for item in of_run),
+                contents=_filled(item.content for item in of_run),
                 settings=_labelled(settings or {}),
                 conditions=_labelled(conditions or {}),
+                design=design if len(runs) > 1 else "",
                 groups=tuple(groups),
+                is_log=True,
+                notes=tuple(notes),
+                lines=[item.line for item in of_run] if of_run[0].line else (),
+                place=place,
             )
         )
     return tuple(parts)
+
+
+def _array(scores: Sequence[Score]) -> NDArray[Any]:
+    """The scores, NaN where one is missing."""
+    known = [score for score in scores if score is not None]
+    return to_array(known) if len(known) == len(scores) else np.array([math.nan if score is None else score for score in scores])
+
+
+def _filled(labels: Iterable[str]) -> tuple[str, ...]:
+    """The labels of all items; none if all are empty."""
+    found = tuple(labels)
+    return found if any(found) else ()
 
 
 def _labelled(values: Mapping[str, object]) -> dict[str, str]:
@@ -223,29 +206,6 @@ def digest(*values: object) -> str:
     """A short hash that is equal for equal JSON values, and different for all others."""
     description = json.dumps(values, sort_keys=True, ensure_ascii=True)
     return hashlib.blake2b(description.encode(), digest_size=8).hexdigest()
-
-
-MOST_TEXT = 400
-"""Characters of an item's input or target that are kept."""
-
-
-def excerpt(value: object, *, end: bool = False) -> str:
-    """The start of a text, or its end, on one line; the texts of a list of messages are joined."""
-    parts: list[object] = []
-    for part in value if isinstance(value, list) else [value]:
-        content = part.get("content", part) if isinstance(part, dict) else part
-        parts += content if isinstance(content, list) else [content]
-    texts = [label(part.get("text", part) if isinstance(part, dict) else part) for part in parts]
-    whole = encodable(" ".join(text[-4 * MOST_TEXT :] if end else text[: 4 * MOST_TEXT] for text in texts))
-    line = plain(" ".join(whole.split()))
-    if len(line) <= MOST_TEXT:
-        return line
-    return f"…{line[-MOST_TEXT:]}" if end else f"{line[:MOST_TEXT]}…"
-
-
-def excerpts(question: object, target: object, *, end: bool = False) -> tuple[str, str]:
-    """The start, or the end, of an item's input, and the start of its target."""
-    return excerpt(question, end=end), excerpt(target)
 
 
 def label(value: object) -> str:

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from os import fspath
 from pathlib import Path
@@ -16,8 +15,8 @@ from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, counted, field_of, label, of_metadata, part_of, picked
-from pairsig.readers.system_counts import SystemCounts, TaskGroup
+from pairsig.readers.logs.items import Item, Kind, outputs, field_of, label, of_metadata, part_of, picked
+from pairsig.readers.output import Output, TaskGroup
 
 _NAMED = re.compile(r"""(peft|delta|pretrained|model|model_version|model_name|model_id|path|engine)['"]?[=:]""")
 """Arguments of a model from which lm_eval takes its name."""
@@ -38,8 +37,8 @@ def read(
     document: str | None = None,
     domain: str | None = None,
     model: str | None = None,
-    verify: bool = True,
-) -> tuple[SystemCounts, ...]:
+    any_content: bool = False,
+) -> tuple[Output, ...]:
     """Read the score of every sample that `--log_samples` wrote, for one or more tasks.
 
     Only metrics that are the mean over samples are read; others (corpus BLEU, perplexity) are left out with a note. To
@@ -59,8 +58,8 @@ def read(
         the domain.
     model
         Name of the model. Default: the name in the results, else that of the folder.
-    verify
-        Whether samples with the same id must have the same `doc_hash` in all logs.
+    any_content
+        Whether samples with the same id may have another `doc_hash` in each log.
 
     Returns
     -------
@@ -87,17 +86,17 @@ def read(
     models: dict[str, list[_Task]] = {}
     for log in tasks:
         models.setdefault(log.model, []).append(log)
-    parts: list[SystemCounts] = []
+    parts: list[Output] = []
     for name, of_model in models.items():
         chosen, subtasks = _chosen(source, of_model, task)
         for log in chosen:
-            log.read(filter, document, domain, verify=verify)
+            log.read(filter, document, domain, verify=not any_content)
         if not (scored := [log for log in chosen if log.metrics]):
             raise InputError(f"{source}: found no metric that is a mean over samples, expected at least one")
         groups, notes = _groups(source, scored, subtasks)
         notes += list(chain.from_iterable(log.notes for log in chosen if not log.metrics))
         for log in scored:
-            parts += counted(
+            parts += outputs(
                 log.source,
                 name,
                 list(log.items.values()),
@@ -170,6 +169,8 @@ class _Task:
         self.metrics: dict[str, str] = {}
         self.lower_is_better: list[str] = []
         self.notes: list[str] = []
+        self._prompts: list[str] = []
+        self._filters = ""
         config = self.reported("config", kind=dict)
         arguments = label(config.get("model_args"))
         pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
@@ -183,7 +184,7 @@ class _Task:
             self.model = path.absolute().parent.name if named_so else path.name.partition(".jsonl")[0]
             self.notes.append(
                 f"{source}: the model is named after the {'folder' if named_so else 'file'}, since it has no "
-                "results_TIME.json with the name beside it; use --option model=NAME to override"
+                "results_TIME.json with the name beside it; --model overrides it"
             )
 
     def reported(self, *path: str, kind: type[Kind]) -> Kind:
@@ -212,12 +213,15 @@ class _Task:
             "split": config.get("test_split") or config.get("validation_split"),
             "number of shots": self.reported("n-shot", kind=dict).get(self.name),
             "prompt template": items.digest(prompt) if any(prompt) else "",
+            "digest of the prompts": items.digest(sorted(self._prompts)) if self._prompts else "",
+            "filter": self._filters,
         }
 
     def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
         samples = [self._sample(line, row, document, domain, verify=verify) for line, row in self._rows]
         used = picked((sample.filter for sample in samples), filters, self.source, "filter")
+        self._filters = ",".join(used)
         without_number = self._add_scores(samples, used)
         whole = self.reported("n-samples", self.name, "effective", kind=int)
         if whole and whole != len(self.items):
@@ -258,6 +262,8 @@ class _Task:
             content = f"{content}/{target}"
         item = self.items.get(name)
         if item is None:
+            if isinstance(row.get("prompt_hash"), str):
+                self._prompts.append(f"{name} {row['prompt_hash']}")
             item = self.items[name] = Item(
                 name,
                 {},
@@ -265,7 +271,6 @@ class _Task:
                 domain=of_metadata(doc, domain, where, "the doc", "domain"),
                 content=content,
                 line=line,
-                text=partial(items.excerpts, _prompt(row), row.get("target"), end=True),
             )
         elif item.content != content:
             raise InputError(
@@ -311,14 +316,6 @@ class _Task:
                 mean = math.fsum(scores) / len(scores)
                 if not items.same(value, mean):
                     yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
-
-
-def _prompt(row: Mapping[str, Any]) -> object:
-    """The end of a sample's prompt, with the question; its doc where the prompt is unknown."""
-    prompt = row.get("arguments")
-    while prompt and type(prompt) in (dict, list):
-        prompt = prompt[0] if type(prompt) is list else next(iter(prompt.values()))
-    return prompt[-4 * items.MOST_TEXT :] if isinstance(prompt, str) and prompt else prompt or row.get("doc")
 
 
 def _chosen(source: str, tasks: Sequence[_Task], asked: str | None) -> tuple[list[_Task], dict[str, list[str]]]:

@@ -9,16 +9,16 @@ from pathlib import Path
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath
 from pairsig.readers import Reader, read_documents
-from pairsig.readers.logs.items import Item, Score, counted, picked
+from pairsig.readers.logs.items import Item, Score, outputs, picked
 from pairsig.readers.outputs import text
-from pairsig.readers.system_counts import NUMBER, SystemCounts, to_number, width
+from pairsig.readers.output import NUMBER, Output, to_number, width
 
 _ROW = re.compile(rf"\s*\S+[\t ]+(?:{NUMBER}|None)\s*", re.ASCII)
 _METRIC = re.compile(r"(?P<name>.+)\.seg\.score")
 _HUMAN = re.compile(r"(?P<pair>[^.]+-[^.]+)\.(?P<name>.+)\.seg\.score")
 
 
-def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) -> tuple[SystemCounts, ...]:
+def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) -> tuple[Output, ...]:
     """Read the scores of every segment for all systems.
 
     Parameters
@@ -64,13 +64,13 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
                 f"{file_of_documents}: found {len(documents):,} lines, expected {n_segments:,}, one per segment"
             )
         notes.append(f"{source}: documents and domains were read from {file_of_documents}")
-    parts: list[SystemCounts] = []
+    parts: list[Output] = []
     for name in picked(scores, systems, source, "system"):
         segments = [
             Item(str(row + 1), {metric: score}, document=documents[row], domain=domains[row], line=line)
             for row, (line, score) in enumerate(scores[name])
         ]
-        parts += counted(source, name, segments, notes=notes)
+        parts += outputs(source, name, segments, by="", notes=notes)
     return tuple(parts)
 
 

@@ -13,9 +13,9 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, counted, field_of, picked
+from pairsig.readers.logs.items import Item, outputs, field_of, picked
 from pairsig.readers.outputs import text
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.output import Output
 
 _RESOLVED = ("resolved_ids", "resolved")
 _FAILED = ("unresolved_ids", "empty_patch_ids", "no_apply", "test_errored", "test_timeout", "reset_failed")
@@ -31,7 +31,7 @@ _REPO = re.compile(r"(?P<repo>.+)-\d+")
 
 def read(
     path: AnyPath, *, instances: str | None = None, document: str | None = None, systems: str | None = None
-) -> tuple[SystemCounts, ...]:
+) -> tuple[Output, ...]:
     """Read which instances were resolved, from one report or a folder of submissions.
 
     An instance with an answer that does not resolve it scores 0, even if the patch is empty. An instance that was not
@@ -56,7 +56,7 @@ def read(
     Counts, one per system; the metric `resolved` is the share of resolved instances. The repository is the domain.
     """
     if document not in (None, "repo"):
-        raise InputError(f"{fspath(path)}: found the option document={quoted(document)}, expected repo")
+        raise InputError(f"{fspath(path)}: found --document {quoted(document)}, expected repo")
     source = Path(path)
     files = [source]
     if source.is_dir():
@@ -73,7 +73,7 @@ def read(
     return tuple(chain.from_iterable(parts))
 
 
-def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[SystemCounts, ...]:
+def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[Output, ...]:
     source = str(path)
     report = field_of(read_json(path), [], source, dict)
     verdicts, listed_all = _verdicts(report, source)
@@ -88,14 +88,14 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
         verdicts = {instance: verdicts.get(instance, verdict_of_others) for instance in instances}
     elif not listed_all:
         raise InputError(
-            f"{source}: found no list of unresolved instances, expected one; name a file with all ids by --option "
+            f"{source}: found no list of unresolved instances, expected one; name a file with all ids by --"
             f"instances=FILE"
         )
     total = report.get("total_instances")
     if isinstance(total, int) and total != len(verdicts):
         notes.append(f"{source}: the report lists only {len(verdicts):,} of its {total:,} instances")
     repos = {instance: match["repo"] if (match := _REPO.fullmatch(instance)) else "" for instance in verdicts}
-    return counted(
+    return outputs(
         source,
         name,
         [
@@ -138,7 +138,9 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
         if isinstance(stated, int) and stated != len(ids):
             raise InputError(f"{source}: found {len(ids):,} {name}, expected {stated:,} as the report says elsewhere")
     failed = set(chain.from_iterable(lists.get(name, ()) for name in _FAILED))
-    without = set(chain.from_iterable(lists.get(name, ()) for name in _WITHOUT))
+    unknown = [name for name in report if name.endswith("_ids") and name not in lists]
+    lists |= {name: _ids(report[name], f"{source}, {name}") for name in unknown}
+    without = set(chain.from_iterable(lists.get(name, ()) for name in (*_WITHOUT, *unknown)))
     if contradictory := set(resolved) & (failed | without):
         raise InputError(
             f"{source}: found {named(min(contradictory))} both as resolved and as not resolved, expected only one"

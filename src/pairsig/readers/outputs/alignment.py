@@ -48,7 +48,7 @@ _NOTHING = Alignment(frozenset(), frozenset())
 def read(
     path: AnyPath,
     *,
-    format: str | None = None,  # noqa: A002
+    layout: str | None = None,
     zero_based: bool | None = None,
     reverse: bool = False,
     n_segments: int | None = None,
@@ -59,7 +59,7 @@ def read(
     ----------
     path
         A file, or a member of an archive; see `pairsig.readers`.
-    format
+    layout
         - "pharaoh": one line per sentence pair with links `i-j` (sure) and `ipj` (only possible). The number of the
           sentence may come first; numbers may start anywhere and must be consecutive.
         - "naacl": one line per link, `sentence i j [S|P] [confidence]`, with sentences counted from 1. A link without
@@ -80,17 +80,17 @@ def read(
     One alignment per sentence pair, empty for a pair without links.
     """
     lines = text.read(path)
-    if format is None:
+    if layout is None:
         first = next((line for line in lines if line.strip()), "")
-        format = "naacl" if _NAACL_LINE.fullmatch(first) else "pharaoh"  # noqa: A001
-    if format == "pharaoh":
+        layout = "naacl" if _NAACL_LINE.fullmatch(first) else "pharaoh"
+    if layout == "pharaoh":
         segments = _read_pharaoh(path, lines, start=0 if zero_based in (True, None) else 1)
         if n_segments not in (None, len(lines)):
             raise InputError(f"{path}: found {len(lines)} segments, expected {n_segments} as in n_segments")
-    elif format == "naacl":
+    elif layout == "naacl":
         segments = _read_naacl(path, lines, n_segments, start=0 if zero_based else 1)
     else:
-        raise InputError(f"{path}: unknown alignment format {quoted(format)}, expected pharaoh or naacl")
+        raise InputError(f"{path}: unknown layout {quoted(layout)}, expected pharaoh or naacl")
     return [_alignment(links, reverse) if links else _NOTHING for links in segments]
 
 

@@ -12,6 +12,12 @@ from pairsig.readers.outputs import text
 
 Tags = tuple[str, ...]
 
+
+class Tagged(tuple[str, ...]):
+    """The tags of a sentence, and its words if the file has them."""
+
+    words: tuple[str, ...] = ()
+
 _TAG = re.compile(r"O|[BIESLU](?:-\S+)?")
 _EXPECTED = "O, or a tag such as B-PER or I-PER"
 _DOCUMENT = "-DOCSTART-"
@@ -36,7 +42,7 @@ def read(path: AnyPath, *, layout: str = "columns", tag_column: int = -1) -> lis
     The tags of each sentence.
     """
     if layout == "columns":
-        return [tuple(tag for (tag,) in rows) for rows in sentences(path, (tag_column,))]
+        return list(map(_tagged, sentences(path, (tag_column,))))
     if layout != "lines":
         raise InputError(f"{path}: unknown layout {quoted(layout)}, expected columns or lines")
     tags = [_checked(path, number, line.split()) for number, line in enumerate(text.read(path), start=1)]
@@ -60,17 +66,36 @@ def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tags]]:
                 f"{path}, line {number}: found {len(cells)} columns, expected tags in column "
                 f"{' and '.join(map(str, columns))}"
             )
-        tags_of_sentences[-1].append(_checked(path, number, [cells[place] for place in places]))
+        tags_of_sentences[-1].append(_token(path, number, cells, places))
         words.update(cells[:-1])
     tags_of_sentences = [rows for rows in tags_of_sentences if rows]
     if not tags_of_sentences:
         raise InputError(f"{path}: found no tags, expected {_EXPECTED}")
     if words and all(map(_TAG.fullmatch, words)):
         raise InputError(
-            f"{path}: found only tags in all columns, expected a token and its tag in each line; --option layout=lines "
+            f"{path}: found only tags in all columns, expected a token and its tag in each line; --layout lines "
             "reads the tags of one sentence per line"
         )
     return tags_of_sentences
+
+
+class _Token(tuple[str, ...]):
+    """The tags of a token, and its word."""
+
+    word = ""
+
+
+def _token(path: AnyPath, number: int, cells: Sequence[str], places: Sequence[int]) -> Tags:
+    token = _Token(_checked(path, number, [cells[place] for place in places]))
+    token.word = cells[0] if len(cells) > len(places) else ""
+    return token
+
+
+def _tagged(rows: Sequence[Tags]) -> Tagged:
+    sentence = Tagged(tag for (tag,) in rows)
+    words = tuple(getattr(row, "word", "") for row in rows)
+    sentence.words = words if all(words) else ()
+    return sentence
 
 
 def _checked(path: AnyPath, number: int, tags: Sequence[str]) -> Tags:

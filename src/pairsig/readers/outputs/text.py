@@ -19,12 +19,13 @@ def read(path: AnyPath, *, skip_lines: int = 0) -> list[str]:
 
     Returns
     -------
-    One string per line, without the line end "\n" or "\r\n". Other characters that Unicode calls line ends belong to
+    One string per line, without the line end "\n" or "\r\n" (or "\r", if there is no "\n"). Other characters that Unicode calls line ends belong to
     the text. The last line needs no line end. Blank lines are segments, since the output of a system may be empty.
     """
     if skip_lines < 0:
         raise InputError(f"{path}: found skip_lines {skip_lines}, expected 0 or more")
-    lines = text_of(path).split("\n")
+    text = text_of(path)
+    lines = text.split("\r" if "\r" in text and "\n" not in text else "\n")
     if not lines[-1]:  # what follows the last line end
         lines.pop()
     if not lines:

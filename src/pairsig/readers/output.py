@@ -1,0 +1,233 @@
+"""`Output`: what a file says about one run of one system, and the numbers that readers of files share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.io.errors import InputError, named, quoted
+from pairsig.io.files import AnyPath
+from pairsig.metrics import Metric, Ratio, Totals, ratio
+
+NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
+"""A decimal number; `float` would also accept `nan`, `inf` and `1_000`. No float has more than 400 significant digits,
+and without bounds the pattern takes minutes to reject a megabyte of digits."""
+
+Missing = Literal["wrong", "drop"]
+"""What becomes of an item without a score for some system."""
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """A score that an evaluation program reports for several tasks together.
+
+    Attributes
+    ----------
+    name, metric
+        Name of the group, and the metric of the tasks.
+    tasks
+        Names of the tasks.
+    means
+        "items" if the score may be the mean over all items, "tasks" if it may be the mean of the tasks' means. Both if
+        they are equal, as with equally many items in each task.
+    """
+
+    name: str
+    metric: str
+    tasks: tuple[str, ...]
+    means: frozenset[Literal["items", "tasks"]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """The counts or scores of one run of one system on all items of a test set.
+
+    Attributes
+    ----------
+    source
+        The file.
+    system, run, task
+        Names as the file has them; "" where it has none.
+    items
+        The id of each item, or its number if the file has no ids.
+    by
+        What identifies the items, such as the names of columns; "" for their position.
+    values
+        Columns by name, each of shape (items,), NaN where a score is missing.
+    metrics
+        Metrics that can be computed from the columns, the main one first.
+    documents, domains
+        One label per item, "" where unknown; () if the file has none.
+    contents
+        What must be the same for all systems, such as a digest of the question of each item; () if unknown.
+    others
+        Columns of text without a role, by name: they tell whether equal ids mean equal items.
+    shared, scored, common
+        For listings of parsers: columns that belong to the test set; False for sentences that are left out of the
+        totals, whose counts are 0; and whether these are left out for all systems.
+    settings
+        Settings that tell systems of the same name apart, such as a temperature.
+    conditions
+        What should be the same for all systems, such as the version of the task.
+    design
+        "nested" if every item was sampled independently in each run, "crossed" if the items of a run have something in
+        common.
+    groups
+        Groups of tasks for which the program reports a score.
+    samples
+        How many samples of each item were averaged; "" if none were.
+    is_log
+        Whether the name of the system comes from the log of an evaluation.
+    notes
+        Sentences about what was left out or changed.
+    lines, place
+        The line (or row, or entry) of each item.
+    """
+
+    source: str
+    system: str = ""
+    run: str = ""
+    task: str = ""
+    items: tuple[str, ...]
+    by: str = ""
+    values: Mapping[str, NDArray[Any]]
+    metrics: tuple[Metric, ...]
+    documents: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    contents: tuple[str, ...] = ()
+    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
+    scored: NDArray[np.bool_] | None = None
+    common: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    design: str = ""
+    groups: tuple[TaskGroup, ...] = ()
+    samples: str = ""
+    is_log: bool = False
+    notes: tuple[str, ...] = ()
+    lines: Sequence[int] | NDArray[np.intp] = ()
+    place: str = "line"
+
+    def __post_init__(self) -> None:
+        if not self.items:
+            raise InputError(f"{self.source}: found no items, expected at least one")
+        sizes = set(map(len, self.values.values()))
+        if sizes != {len(self.items)}:
+            raise ValueError(f"{len(self.items)} items, but columns of {sorted(sizes)}")
+
+    @property
+    def label(self) -> str:
+        """The file, with the system and the run that it names."""
+        labels = [f"{noun} {named(name)}" for noun, name in (("system", self.system), ("run", self.run)) if name]
+        return f"{self.source} ({', '.join(labels)})" if labels else self.source
+
+    def where(self, position: int) -> str:
+        """The file and line of the item at `position`."""
+        return f"{self.source}, {self.place} {self.lines[position]}" if len(self.lines) else self.source
+
+    def lacks(self, metric: Metric) -> NDArray[np.bool_]:
+        """Which items have no score in a metric."""
+        lacking = np.zeros(len(self.items), dtype=bool)
+        for column in metric.columns:
+            if self.values[column].dtype.kind == "f":
+                lacking |= np.isnan(self.values[column])
+        return lacking
+
+
+# Files of counts: numbers with blanks between them, one segment per line.
+
+
+def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int | float]]]:
+    """Line number and numbers of every line, with blanks as separators.
+
+    Blank lines at the end are ignored. Blank lines between others are an error, since a missing line would shift all
+    later segments against those of the other system. Whole numbers become `int`.
+    """
+    from pairsig.readers.outputs import text
+
+    lines = text.read(path)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if not fields:
+            raise InputError(f"{path}, line {number}: found a blank line, expected {expected}")
+        values = []
+        for cell in fields:
+            value = to_number(cell)
+            if value is None:
+                raise InputError(f"{path}, line {number}: found {quoted(cell)}, expected {expected}")
+            values.append(value)
+        yield number, values
+    if not lines:
+        raise InputError(f"{path}: found only blank lines, expected {expected}")
+
+
+def of_lines(path: AnyPath, rows: Sequence[Sequence[int | float]], metrics: Sequence[Metric]) -> Output:
+    """Counts with one segment per line, in the columns of the first metric."""
+    lines = range(1, len(rows) + 1)
+    return Output(
+        source=str(path),
+        items=tuple(map(str, lines)),
+        values=dict(zip(metrics[0].columns, map(to_array, zip(*rows, strict=True)), strict=True)),
+        metrics=tuple(metrics),
+        lines=lines,
+    )
+
+
+def width(rows: Sequence[str]) -> int:
+    """How many numbers the first row has if all rows consist of numbers; else 0."""
+    numeric = all(re.fullmatch(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*", row, re.ASCII) for row in rows)
+    return len(rows[0].split()) if rows and numeric else 0
+
+
+def to_number(text: str) -> int | float | None:
+    """The number in a text, as `int` if it is whole; None for other text and for numbers that do not `fit`."""
+    if not re.fullmatch(NUMBER, text, re.ASCII):
+        return None
+    value = int(text) if text.lstrip("+-").isdecimal() else float(text)
+    return value if fits(value) else None
+
+
+def fits(value: int | float) -> bool:
+    """Whether a number is finite and, if it is an integer, exact as a float."""
+    return abs(value) <= 2**53 if isinstance(value, int) else math.isfinite(value)
+
+
+def to_array(values: Sequence[int | float]) -> NDArray[Any]:
+    """An array of numbers that `fit`, as int64 if all are whole, else as float64."""
+    whole = all(isinstance(value, int) for value in values)
+    return np.array(values, dtype=np.int64 if whole else np.float64)
+
+
+def whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers without NaN as integers, if they are whole and small enough."""
+    if values.dtype.kind != "f":
+        return values
+    return values.astype(np.int64) if (values == np.rint(values)).all() and np.abs(values).max(initial=0) <= 2**53 else values
+
+
+def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
+    """F1 = 100 × 2PR / (P + R), where R and P have different numerators and denominators.
+
+    The totals are the numerator and denominator of recall, then those of precision. The numerators may differ,
+    so this is not `f1` of three counts. A ratio with the denominator 0 is 0, and F1 is 0 if both are 0.
+    """
+    recall, precision = ratio(totals[..., 0], totals[..., 1]), ratio(totals[..., 2], totals[..., 3])
+    score = np.zeros(recall.shape)
+    np.divide(2.0 * recall * precision, recall + precision, out=score, where=recall + precision != 0)
+    return score
+
+
+F1_OF_RATIOS = Ratio((0,), (1, 3), factor=200.0, given=((0, 2), (2, 0), (0, 1), (2, 3)), otherwise=f1_of_ratios)
+"""`f1_of_ratios` as a ratio: 200 × numerator / (sum of both denominators) if the two numerators are always equal.
+
+They are equal for the counts of sigf.
+"""
