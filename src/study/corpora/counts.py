@@ -55,8 +55,9 @@ def extract(
     labels: dict[str, Any] = dict(zip(("domains", "documents"), _labels(documents, options), strict=True))
     try:
         counted = extraction.extract(
-            output, references, system=system, kind=kind, options=options, note=console.note, **labels, **chosen
+            output, references, system=system, kind=kind, **labels, **chosen, **options
         )
+        console.note(*counted.notes)
     except InputError as error:
         if not trained:
             raise
