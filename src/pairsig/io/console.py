@@ -10,7 +10,6 @@ import io
 import os
 import re
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pairsig.io import files
 from pairsig.io.choices import near, one_of
 from pairsig.io.errors import InputError, LongRun, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
@@ -94,8 +94,8 @@ class _ShowHelp(argparse.Action):
     """Print the help; with `all`, a description of every option."""
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, value: object, *__: object) -> None:
-        for group in parser._action_groups:
-            if group.title == MORE and value == "all":
+        for group in parser._action_groups if value == "all" else ():
+            if group.title == MORE:
                 group.title = "more options"
         parser.print_help()
         parser.exit()
@@ -174,12 +174,15 @@ class Commands:
             def _format_action(self, action: argparse.Action) -> str:
                 return headings.get(action.dest, "") + super()._format_action(action)
 
-        self.parser = Parser(prog=program, description=description, formatter_class=Grouped)
+        first = next(iter(self.examples.items()), None)
+        text = "".join(f"\n  {line}" for line in first[1].splitlines()) if first else ""
+        about = f"{description}\n\n{EXAMPLE}{text}" if first else description
+        self.parser = Parser(prog=program, description=about, formatter_class=Grouped)
         self.parser.add_argument(
             "--version", action=_Version, nargs=0, help="print the versions that a bug report needs, and exit"
         )
         self._commands = self.parser.add_subparsers(
-            required=True, title="commands", metavar="COMMAND", prog=program, parser_class=Parser
+            title="commands", metavar="COMMAND", prog=program, parser_class=Parser
         )
         self._heading = ""
 
@@ -233,24 +236,30 @@ class Commands:
                 arguments, unknown = self.parser.parse_known_args(words)
             finally:
                 sys.stdout.flush()
+            if not hasattr(arguments, "_run"):
+                if unknown:
+                    self.parser.error(f"unknown command {quoted(unknown[0])}, expected {one_of(unknown[0], list(self.names))}")
+                self.parser.print_help()
+                return 0
             if unknown:
                 _refuse(unknown, arguments._parser)
         except BrokenPipeError:
             return _closed()
         run: Run = arguments._run
-        before = _files(arguments)
+        before = _modified(arguments)
         _settings.update(quiet=arguments.quiet, stdin="")
         try:
             _check_outputs(arguments)
+            files.start_protection()
             with _standard_input(arguments), warnings.catch_warnings():
                 warnings.showwarning = partial(_announced, warnings.showwarning)
                 status = run(arguments) or 0
             sys.stdout.flush()
             return status
         except KeyboardInterrupt:
-            written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
+            written = [path for path, changed in _modified(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"
-            print(f"pairsig: interrupted, {details}", file=sys.stderr)
+            print(f"{self.parser.prog}: interrupted, {details}", file=sys.stderr)
             return INTERRUPTED
         except InputError as error:
             _say("error", str(error))
@@ -374,11 +383,11 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
             raise InputError(f"found {first} as two outputs, expected different files")
 
 
-def _files(arguments: argparse.Namespace) -> dict[str, int]:
+def _modified(arguments: argparse.Namespace) -> dict[str, int]:
     """Modification times of the files among the arguments."""
     values = chain.from_iterable(value if isinstance(value, list) else [value] for value in vars(arguments).values())
-    files = [path for path in values if isinstance(path, Path) and path.is_file()]
-    return {str(path): path.stat().st_mtime_ns for path in files}
+    paths = [path for path in values if isinstance(path, Path) and path.is_file()]
+    return {str(path): path.stat().st_mtime_ns for path in paths}
 
 
 def warn(sentence: str) -> None:
@@ -412,32 +421,25 @@ def _announced(otherwise: Callable[..., None], message: Warning, category: type[
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Progress | None]:
-    """A progress bar for work that takes longer than `PATIENCE`; it appears only on a terminal.
-
-    Without a `total` it only shows that the work continues.
-    """
-    if _settings["quiet"] or not sys.stderr.isatty():
+    """Show on a terminal how much of the work is done, once it has taken longer than `PATIENCE`."""
+    if _settings["quiet"] or not sys.stderr.isatty() or total is None:
         yield None
         return
     import time
 
-    from rich.console import Console
-    from rich.progress import Progress as Bar
+    started, done = time.monotonic(), 0
 
-    started = time.monotonic()
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total, visible=False)
-        show = threading.Timer(PATIENCE, bar.update, (task,), {"visible": True})
-        show.daemon = True
-        show.start()
+    def advance(n: int) -> None:
+        nonlocal done
+        done += n
+        if time.monotonic() - started > PATIENCE:
+            print(f"\r{label}: {100 * min(done, total) / total:.0f} %\x1b[K", end="", file=sys.stderr, flush=True)
 
-        def advance(done: int) -> None:
-            bar.update(task, advance=done, visible=time.monotonic() - started > PATIENCE)
-
-        try:
-            yield advance
-        finally:
-            show.cancel()
+    try:
+        yield advance
+    finally:
+        if time.monotonic() - started > PATIENCE:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 # Types of arguments. The messages of argparse, "invalid … value", contain the name of the function.

@@ -14,7 +14,6 @@ import json
 import os
 import re
 import stat
-import time
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,8 +40,6 @@ MAX_LINE = 10_000_000
 MAX_JSON = 2**28
 """Maximum bytes of a JSON document, which is read as a whole. Small objects need ten times their size in memory."""
 _CHUNK = 2**24
-_WAIT = 10.0
-"""Seconds to wait for a pipe that no program writes to; there is no limit once a program does."""
 _ZSTANDARD = 93  # number of the method in a zip archive; `zipfile` supports it from Python 3.14 on
 
 _MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz|zip))!(?P<member>.+)", re.DOTALL)
@@ -61,17 +58,12 @@ def open_text(path: AnyPath) -> TextIO:
     return io.TextIOWrapper(io.BytesIO(checked_text(path, content(path))[0]), encoding="utf-8", newline="\n")
 
 
-def checked_text(path: AnyPath, data: bytes, *, windows: bool = False) -> tuple[bytes, str]:
-    """The bytes of a text without a byte order mark, and its encoding; see `open_text`. `path` is named in errors.
-
-    With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it.
-    """
+def checked_text(path: AnyPath, data: bytes) -> tuple[bytes, str]:
+    """The bytes of a text without a byte order mark, and its encoding; see `open_text`. `path` is named in errors."""
     data = data.removeprefix(BOM_UTF8)
-    encoding = "cp1252" if windows and _is_windows_1252(data) else "utf-8"
-    if encoding == "utf-8":
-        _decoded(path, data)
+    _decoded(path, data)
     _check_lines(path, data)
-    return data, encoding
+    return data, "utf-8"
 
 
 def text_of(path: AnyPath) -> str:
@@ -110,23 +102,16 @@ def _check_lines(path: AnyPath, data: bytes) -> None:
         start = end + 1
 
 
-def _is_windows_1252(data: bytes) -> bool:
-    """Whether bytes are no UTF-8, not even damaged UTF-8, but Windows-1252, in which few bytes stand for nothing."""
-    if data.isascii() or not data.decode("utf-8", "ignore").isascii():
-        return False
-    try:
-        data.decode("cp1252")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _decoded(path: AnyPath, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         invalid = data[error.start : error.end].hex(" ")
-        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {invalid}, expected UTF-8") from None
+        utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        raise InputError(
+            f"{path}, line {_line(data, error.start)}: found {'UTF-16' if utf16 else f'bytes {invalid}'}, expected UTF-8\n"
+            "save the file again as UTF-8"
+        ) from None
 
 
 def _line(data: bytes, position: int) -> int:
@@ -176,41 +161,43 @@ def opened(path: AnyPath) -> IO[bytes]:
     """Open a file to read bytes; a pipe is read to its end, so that it can be opened again."""
     status = Path(path).stat()
     if not stat.S_ISFIFO(status.st_mode):
+        _READ.add((status.st_dev, status.st_ino))
         return Path(path).open("rb")
-    known = _PIPES.get((status.st_dev, status.st_ino))
-    if known is None or known[0] != status.st_mtime_ns:  # never read, or written to since then
-        data = _of_pipe(fspath(path))
-        known = _PIPES[status.st_dev, status.st_ino] = Path(path).stat().st_mtime_ns, data
-    return io.BytesIO(known[1])
+    key = status.st_dev, status.st_ino
+    if key not in _PIPES:
+        with Path(path).open("rb", buffering=0) as pipe:
+            _PIPES[key] = _bounded(fspath(path), pipe.read)
+    return io.BytesIO(_PIPES[key])
 
 
-_PIPES: dict[tuple[int, int], tuple[int, bytes]] = {}
-"""Content of pipes by device and inode, with the time of the last write."""
+_PIPES: dict[tuple[int, int], bytes] = {}
+"""Content of pipes by device and inode."""
+
+_READ: set[tuple[int, int]] = set()
+"""Files that were read, by device and inode."""
+_protects = False
 
 
-def _of_pipe(name: str) -> bytes:
-    """Wait for a program that writes to the pipe, and return all that it writes."""
-    with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:  # noqa: PTH123
-        until = time.monotonic() + _WAIT
-        # Without a writer `read` returns b""; with a writer that has written nothing yet, it returns None.
-        while (first := file.read(_CHUNK)) == b"" and not _was_written(file):
-            if time.monotonic() > until:
-                raise InputError(
-                    f"{name}: found a pipe that no program writes to (waited {_WAIT:g} seconds), expected a file or a "
-                    "pipe with a writer"
-                )
-            time.sleep(0.05)
-        os.set_blocking(file.fileno(), True)
-        return (first or b"") + _bounded(name, file.read)
+def start_protection() -> None:
+    """From now on, refuse to write over a file that was read since then; a command line calls this at its start."""
+    global _protects  # noqa: PLW0603
+    _protects = True
+    _READ.clear()
 
 
-def _was_written(file: IO[bytes]) -> bool:
-    """Whether a program has written to the pipe and closed it."""
-    import select
+def was_read(path: AnyPath) -> None:
+    """Remember a file that another library reads."""
+    if (found := Path(path)).exists():
+        status = found.stat()
+        _READ.add((status.st_dev, status.st_ino))
 
-    poll = select.poll()
-    poll.register(file, select.POLLIN)
-    return any(event & select.POLLHUP for _, event in poll.poll(0))
+
+def check_output(path: Path) -> None:
+    """Refuse to write over a file that was read, by whatever name or link."""
+    if _protects and path.exists():
+        status = path.stat()
+        if (status.st_dev, status.st_ino) in _READ:
+            raise InputError(f"{path}: found an input as the output, expected another file to write")
 
 
 def read_json(path: AnyPath) -> Any:

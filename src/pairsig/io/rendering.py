@@ -205,6 +205,16 @@ _IN_LATEX = str.maketrans({
 })  # fmt: skip
 """What is a command in LaTeX, and symbols that its font for text may not have."""
 
+def in_latex(text: str) -> str:
+    r"""A sentence in LaTeX, with its numbers as the field writes them.
+
+    >>> in_latex("a_1 is better by −1.2 (95 % CI, p < 0.001)")
+    'a\\_1 is better by $-$1.2 (95\\,\\% CI, p $<$ 0.001)'
+    """
+    plain = text.replace(" %", "\u202f%").translate(_IN_LATEX).replace("\u202f", r"\,")
+    return re.sub(r"\\ensuremath\{((?:[^{}]|\{[^{}]*\})*)\}", r"$\1$", plain)
+
+
 _EDGES = {"table": ("", "  ", ""), "markdown": ("| ", " | ", " |"), "latex": (" ", " & ", r" \\")}
 """What begins a row, is between its cells, and ends it."""
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.columns import TABLES, Column, Table, texts
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
-from pairsig.io.files import content
+from pairsig.io.files import check_output, content, was_read
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 
@@ -48,8 +48,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
     full disk, names `path`.
     """
     path = Path(path)
+    if path.is_symlink():
+        path = path.resolve()
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist; create it first")
+    check_output(path)
     # Jobs on several machines may write to one folder, so a process number would not be unique.
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
     try:
@@ -138,9 +141,10 @@ SCHEMA = 1
 """Version of the JSON of results: it grows if a name of an object or a column changes its meaning, or goes."""
 
 
-def as_object(table: pd.DataFrame | Sequence[Row]) -> dict[str, Any]:
-    """The rows with all digits and the version of the schema; missing values and the logarithm of 0 are None."""
-    return {"schema_version": SCHEMA, "rows": [plain_cells(row) for row in records(table)]}
+def as_object(table: pd.DataFrame | Sequence[Row], notes: Sequence[str] = ()) -> dict[str, Any]:
+    """The rows with all digits, the version of the schema and notes; missing values and the logarithm of 0 are None."""
+    whole = {"schema_version": SCHEMA, "rows": [plain_cells(row) for row in records(table)]}
+    return whole | ({"notes": list(notes)} if notes else {})
 
 
 def plain_cells(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,14 +156,14 @@ def plain_cells(row: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
+def as_json(table: pd.DataFrame | Sequence[Row], notes: Sequence[str] = ()) -> str:
     """`as_object` as text."""
-    return json.dumps(as_object(table), indent=2)
+    return json.dumps(as_object(table, notes), indent=2)
 
 
 def as_csv(table: pd.DataFrame | Sequence[Row]) -> str:
-    """The rows as CSV with all digits."""
-    text: str = flat(table).to_csv(index=False, lineterminator="\n")
+    """The rows as CSV with all digits, in which a spreadsheet finds no formulas."""
+    text: str = for_spreadsheets(flat(table)).to_csv(index=False, lineterminator="\n")
     return text
 
 
@@ -169,6 +173,24 @@ def flat(table: pd.DataFrame | Sequence[Row]) -> pd.DataFrame:
     for column in rows.columns[[isinstance(cell, list | tuple) for cell in rows.iloc[0]]] if len(rows) else []:
         rows[column] = rows[column].map("; ".join)
     return rows
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def for_spreadsheets(rows: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before texts that a spreadsheet would run as formulas, such as `=cmd()`."""
+
+    def safe(cell: Any) -> Any:
+        if not isinstance(cell, str) or not _FORMULA.match(cell):
+            return cell
+        try:
+            float(cell)
+        except ValueError:
+            return f"'{cell}"
+        return cell
+
+    return rows.map(safe)
 
 
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
@@ -262,6 +284,8 @@ def open_parquet(file: Any) -> ParquetFile:
         pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
         pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_dictionary,
     )  # fmt: skip
+    if isinstance(file, str | Path):
+        was_read(file)
     names = [field.name for field in pq.read_schema(file) if any(test(field.type) for test in is_text)]
     return pq.ParquetFile(file, read_dictionary=names, pre_buffer=False)  # otherwise the whole file is loaded
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 import numpy as np
 
 from pairsig.comparisons.baseline import pairs_with_one
@@ -35,24 +32,6 @@ def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -
     ]
     changed = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
     return frame(FLIPS, changed[list(FLIPS.names)])
-
-
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-
-
-def for_spreadsheets(items: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before texts that a spreadsheet would run as formulas, such as `=cmd()`."""
-
-    def safe(cell: Any) -> Any:
-        if not isinstance(cell, str) or not _FORMULA.match(cell):
-            return cell
-        try:
-            float(cell)
-        except ValueError:
-            return f"'{cell}"
-        return cell
-
-    return items.map(safe)
 
 
 def passed_or_failed(segments: pd.DataFrame) -> bool:
