@@ -68,7 +68,7 @@ def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[
     """
     from threadpoolctl import threadpool_limits
 
-    from pairsig.core import engine, random_streams
+    from pairsig.core import engine, draws
     from pairsig.metrics import registry
 
     product = engine.Scorer(counts, registry.metric(metric)).product
@@ -88,7 +88,7 @@ def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[
 
     def draws() -> Callable[[int], object]:
         out = np.ones((rows, n_units), dtype=product.dtype)
-        return lambda number: random_streams.bootstrap_counts(1, rows * number, rows, n_units, out=out)
+        return lambda number: draws.bootstrap_counts(1, rows * number, rows, n_units, out=out)
 
     def products() -> Callable[[int], object]:
         drawn = np.ones((rows, n_units), dtype=product.dtype)

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from pairsig.core import random_streams
+from pairsig.core import draws
 
 
 def quotient(above, below, nothing=0):
@@ -104,7 +104,7 @@ def every_draw(draw, n):
 
 def seeded_draws(draw, n, number, seed=2012):
     """The first draws of n units that all tests share."""
-    draws = {"resample": random_streams.bootstrap_counts, "swap": random_streams.swaps}[draw](seed, 0, number, n)
+    draws = {"resample": draws.bootstrap_counts, "swap": draws.swaps}[draw](seed, 0, number, n)
     return tuple(map(tuple, draws.astype(int).tolist()))
 
 

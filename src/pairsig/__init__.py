@@ -15,10 +15,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pairsig.api import Comparison, compare
     from pairsig.comparisons.gate import Gate, gate
-    from pairsig.comparisons.methods import MethodComparison, compare_methods
-    from pairsig.comparisons.plans import Plan, plan
-    from pairsig.comparisons.ranking import Ranking, rank
-    from pairsig.comparisons.transfers import Transfer, transfer
+    from pairsig.comparisons.runs import RunComparison, compare_runs
+    from pairsig.planning.plans import Plan, plan
+    from pairsig.comparisons.ranks import Ranking, rank
     from pairsig.core.statistics import Statistics, collect, pool
     from pairsig.core.statistics import read as read_statistics
     from pairsig.core.statistics import write as write_statistics
@@ -26,38 +25,34 @@ if TYPE_CHECKING:
     from pairsig.metrics import Metric, Ratio
     from pairsig.readers.extraction import extract
     from pairsig.readers.inputs import read
-    from pairsig.stats.exact import ExactResult, exact_bootstrap_test, exact_test
+    from pairsig.stats.exact import ExactResult, exact_test
     from pairsig.stats.intervals import Interval, difference_interval
     from pairsig.stats.margins import MarginResult, margin_test
-    from pairsig.stats.resampling import TestResult, bootstrap_test, randomization_test
-    from pairsig.stats.sequential import SequentialResult, sequential_test
+    from pairsig.stats.sampling import TestResult, bootstrap_test, randomization_test
 
 # Imported when first used: the command line answers `--help` without waiting for numba.
 _NAMES = {
     "api": ("Comparison", "compare"),
     "comparisons.gate": ("Gate", "gate"),
-    "comparisons.methods": ("MethodComparison", "compare_methods"),
-    "comparisons.plans": ("Plan", "plan"),
-    "comparisons.ranking": ("Ranking", "rank"),
-    "comparisons.transfers": ("Transfer", "transfer"),
+    "comparisons.runs": ("RunComparison", "compare_runs"),
+    "planning.plans": ("Plan", "plan"),
+    "comparisons.ranks": ("Ranking", "rank"),
     "core.statistics": ("Statistics", "collect", "pool", "read_statistics", "write_statistics"),
     "io.errors": ("InputError",),
     "metrics": ("Metric", "Ratio"),
     "readers.extraction": ("extract",),
     "readers.inputs": ("read",),
-    "stats.exact": ("ExactResult", "exact_bootstrap_test", "exact_test"),
+    "stats.exact": ("ExactResult", "exact_test"),
     "stats.intervals": ("Interval", "ScoreInterval", "difference_interval", "score_interval"),
     "stats.margins": ("MarginResult", "margin_test"),
-    "stats.resampling": ("TestResult", "bootstrap_test", "randomization_test"),
-    "stats.sequential": ("SequentialResult", "sequential_test"),
+    "stats.sampling": ("TestResult", "bootstrap_test", "randomization_test"),
 }
 
 __all__ = [
-    "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric",
-    "Plan", "Ranking", "Ratio", "ScoreInterval", "SequentialResult", "Statistics", "TestResult", "Transfer",
-    "__version__", "bootstrap_test", "collect", "compare", "compare_methods", "difference_interval",
-    "exact_bootstrap_test", "exact_test", "extract", "gate", "margin_test", "metric_names", "plan", "pool",
-    "randomization_test", "rank", "read", "read_statistics", "score_interval", "sequential_test", "transfer",
+    "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "Metric",
+    "Plan", "Ranking", "Ratio", "RunComparison", "ScoreInterval", "Statistics", "TestResult", "__version__", "bootstrap_test",
+    "collect", "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",
+    "metric_names", "plan", "pool", "randomization_test", "rank", "read", "read_statistics", "score_interval",
     "write_statistics",
 ]  # fmt: skip
 

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pairsig import report
-from pairsig.comparisons import all_pairs, inputs, methods
-from pairsig.comparisons.baseline import (
-    compare_with_one,
-    decisive,
-    most_important,
-    shown_adjusted,
-    shown_p,
-    unused,
-)
-from pairsig.core import definitions
-from pairsig.core.engine import Resampling, Seed, seed_of
+from pairsig.comparisons import compare as pairwise
+from pairsig.comparisons import inputs
+from pairsig.comparisons import runs as several_runs
+from pairsig.comparisons.compare import Pairs
+from pairsig.comparisons.wording import most_important, shown_adjusted, shown_p
 from pairsig.core.statistics import Statistics
-from pairsig.io.choices import choose
+from pairsig.core.totals import Resampling, Seed, seed_of
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
@@ -35,10 +24,9 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import records
 from pairsig.metrics import Metric
 from pairsig.report import sentences
-from pairsig.stats import intervals, kernels, studentized
-from pairsig.stats.multiple_testing import holm
+from pairsig.stats import intervals
+from pairsig.stats.intervals import ConfidenceInterval
 from pairsig.stats.paired import Pair, Unit
-from pairsig.stats.results import ConfidenceInterval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,8 +53,7 @@ class Comparison(TableResult):
     ----------
     table
         One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
-        interval from `ci_low` to `ci_high`. For a two-sided test it excludes 0 exactly if `pvalue` < 0.05. `better` is
-        "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %),
+        interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %),
         and `pvalue_holm` is adjusted for the number of pairs, `n_compared`. If each segment is right or wrong, only
         system A is right on `only_a` of them, and only B on `only_b`.
     statistics, metric
@@ -91,8 +78,7 @@ class Comparison(TableResult):
     metric: Metric
     unit: Unit
     _resampling: Resampling
-    _design: methods.Design | None
-    _baseline: str | None
+    _design: several_runs.Design | None
 
     def _one(self, name: str) -> Any:
         if len(self._rows) > 1:
@@ -135,8 +121,6 @@ class Comparison(TableResult):
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """Confidence interval of `difference`, score(a) − score(b); see `difference_interval`.
 
-        For a two-sided test it excludes 0 exactly if `pvalue` < 1 − `confidence_level`.
-
         Parameters
         ----------
         confidence_level
@@ -149,13 +133,19 @@ class Comparison(TableResult):
         """
         names = [self._one(f"system_{side}") for side in "ab"]
         if any(self.statistics.runs):
-            rows = self._of_methods(names[1], confidence_level)
-            low, high = _signed(rows[rows["method_a"] == names[0]])[["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
-            return ConfidenceInterval(low, high)
+            (row,) = self._of_runs([names], confidence_level).to_dict("records")
+            return ConfidenceInterval(row["ci_low"], row["ci_high"])
         chosen = self.statistics.select(systems=names)
         pair = Pair(self.metric, chosen.of(self.metric), chosen.documents_if(self.unit))
-        whole, test = intervals.signed(pair, confidence_level), definitions.from_signature(self.signature)
-        return _interval(whole, lambda: pair, self.difference, self.pvalue, test, self._resampling)
+        interval = intervals.of_pair(pair, confidence_level)
+        return ConfidenceInterval(interval.low, interval.high)
+
+    def _of_runs(self, wanted: Any, confidence_level: float = 0.95) -> pd.DataFrame:
+        """The rows of `compare_runs` of some pairs of systems."""
+        rows = several_runs.compare_runs(
+            self.statistics, metric=self.metric, design=self._design, unit=self.unit, confidence_level=confidence_level
+        )._rows
+        return rows[[[a, b] in wanted or [b, a] in wanted for a, b in rows[["system_a", "system_b"]].to_numpy().tolist()]]
 
     def __str__(self) -> str:
         rows = [sentences.as_gains(row) for row in records(self._rows)]
@@ -163,8 +153,8 @@ class Comparison(TableResult):
             n_documents = len(set(self.statistics.documents)) if self.unit == "document" else 0
             lines = sentences.of_methods(pd.DataFrame(rows[:_SHOWN]), n_documents).split("\n")
         else:
-            shown = zip(rows, shown_adjusted(rows), decisive(rows), strict=True)
-            lines = [sentences.of_pair(row, holm, decides) for row, holm, decides in islice(shown, _SHOWN)]
+            shown = zip(rows, shown_adjusted(rows), strict=True)
+            lines = [sentences.of_pair(row, holm, row["pvalue_holm"]) for row, holm in islice(shown, _SHOWN)]
         lines = [f"{line} {sentences.of_scores(row)}" for line, row in zip(lines, rows, strict=False)]
         if len(rows) > _SHOWN:
             lines.append(f"and {len(rows) - _SHOWN:,} more pairs")
@@ -196,60 +186,12 @@ class Comparison(TableResult):
 
     def _evidence(self) -> list[report.Evidence]:
         """What a report shows."""
+        rows = records(self._rows)
         if any(self.statistics.runs):
-            rows = self._of_methods(self._baseline)
-            if self._baseline is None:
-                rows = rows[rows["method_a"] == self.statistics.methods[0]]
-            evidence = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
-        else:
-            used = map(definitions.from_signature, self._rows["signature"].unique())
-            test = max(used, key=lambda test: test.exact)  # what draws stands for it where it is out of reach
-            rows, _ = compare_with_one(
-                self.statistics,
-                [self.metric],
-                [test.name],
-                methods=[test.method] if test.method else [],
-                alternatives=[test.alternative],
-                baseline=self._baseline,
-                resampling=self._resampling,
-                unit=self.unit,
-            )
-            evidence = report.of_systems(
-                self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling
-            )
-        return list(evidence)
-
-    def _of_methods(self, baseline: str | None, confidence_level: float = 0.95) -> pd.DataFrame:
-        """The table of `compare_methods` for systems with several runs."""
-        return methods.compare_methods(
-            self.statistics,
-            metric=self.metric,
-            baseline=baseline,
-            design=self._design,
-            unit=self.unit,
-            confidence_level=confidence_level,
-        )._rows
-
-
-def _signed(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
-    names = {"system_a": "method_a", "system_b": "method_b", "pvalue": "pvalue_method"}
-    return methods.signed(table).assign(**{name: table[column] for name, column in names.items()})
-
-
-def _interval(
-    whole: intervals.Interval,
-    pair: Callable[[], Pair],
-    difference: float,
-    pvalue: float,
-    test: definitions.Test,
-    resampling: Resampling,
-) -> ConfidenceInterval:
-    """The interval of score(a) − score(b), from that of `difference_interval`; it agrees with a two-sided test."""
-    if test.statistic and not test.exact:  # which has an interval of its own
-        return kernels.run(pair(), test, resampling).confidence_interval(whole.confidence_level)
-    agreed = intervals.agreeing(whole, difference, pvalue) if test.two_sided else whole
-    return ConfidenceInterval(agreed.low, agreed.high)
+            return list(report.of_methods(self.statistics, self.metric, rows, unit=self.unit))
+        return list(
+            report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
+        )
 
 
 def compare(
@@ -257,20 +199,20 @@ def compare(
     test: str | None = None,
     *,
     metric: str | Metric | None = None,
+    pairs: Pairs = "first",
     baseline: str | None = None,
     method: str | None = None,
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
     rng: Seed = 2012,
     unit: Unit = "segment",
-    design: methods.Design | None = None,
+    design: several_runs.Design | None = None,
     threads: int | None = None,
 ) -> Comparison:
     """Compare systems in pairs: differences with confidence intervals and p-values.
 
-    By default every pair is tested, and the p-values are adjusted for the number of pairs (Holm). With `baseline`,
-    every other system is compared to that one, as `pairsig compare` does on the command line: same p-values, same
-    adjustment.
+    The first system is compared with every other, and the p-values are adjusted for the number of pairs (Holm), as
+    `pairsig compare` does on the command line.
 
     Parameters
     ----------
@@ -281,16 +223,17 @@ def compare(
     test
         "exact", "randomization" or "bootstrap". Default: the exact permutation test, or randomization where the
         metric has no exact test. Systems with several runs are compared by the method-level test of
-        `compare_methods`, and take no `test`.
+        `compare_runs`, and take no `test`.
     metric
         Which metric of the data, by name, if there are several; or a `Metric`. For arrays, the metric whose counts they
         have; default: the mean of the scores.
+    pairs
+        "first" (the default): the first system and every other; "all": every pair.
     baseline
-        Name of the system that every other is compared to; it is system B of each pair. Default: all pairs.
+        Name of the system that every other is compared to; it is system B of each pair.
     method, alternative
-        Of the test, see `bootstrap_test`. "two-sided", or "observed" for one-sided tests in the direction of the
-        better system of each pair. With two systems, or a `baseline`, also "greater" or "less": whether the score of A
-        is greater or less than that of B.
+        Of the test, see `bootstrap_test`. "two-sided", or "greater" or "less": whether the score of A is expected to
+        be greater or less than that of B, which must be decided before looking at the scores.
     n_resamples
         Number of resamples or shuffles, where the test draws any.
     rng
@@ -316,8 +259,7 @@ def compare(
     See Also
     --------
     rank : Ranks many systems, with intervals of their ranks.
-    compare_methods : Separates the variance of training from that of the test set.
-    transfer : Predicts who wins on the next test set.
+    compare_runs : Separates the variance of training from that of the test set.
     exact_test, randomization_test, bootstrap_test : The tests of two systems.
 
     Examples
@@ -344,31 +286,36 @@ def compare(
     statistics, chosen = inputs.prepared(data, metric)
     if len(set(statistics.methods)) < 2:
         raise InputError(f"found one system, {named(statistics.methods[0])}, expected at least two to compare")
-    if baseline is not None:
         choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
     resampling = Resampling(n_resamples, seed_of(rng), threads)
     if any(statistics.runs):
         for name, value in (("test", test), ("method", method), ("alternative", alternative)):
             if value not in (None, "two-sided"):
                 raise InputError(
-                    f"found {name}={value!r} for systems with several runs, expected none: only the method-level test "
-                    "knows of runs (pairsig.compare_methods)"
+                    f"found {name}={value!r} for systems with several runs, expected none: only one test knows of runs "
+                    "(pairsig.compare_runs)"
                 )
-        compared = methods.compare_methods(
-            statistics, metric=chosen, baseline=baseline, design=design, unit=unit, threads=threads
+        compared = several_runs.compare_runs(
+            statistics, metric=chosen, pairs=pairs, baseline=baseline, design=design, unit=unit
         )._rows
-        rows = _signed(compared)
-        p = rows["pvalue"]
-        rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
-        rows = rows.assign(only_a=math.nan, only_b=math.nan)
-        notes = list(filter(None, chain.from_iterable(compared["doubt"].str.split("; "))))
+        p = compared["pvalue"]
+        n_units = len(set(statistics.documents)) if unit == "document" else len(statistics.segments)
+        rows = compared.assign(
+            test="runs", method="", alternative="two-sided", estimator="", signature="", pvalue_low=p, pvalue_high=p,
+            n_resamples=None, n_units=n_units, only_a=None, only_b=None, log10_pvalue=-math.inf,
+        )  # fmt: skip
     else:
-        rows, notes = _pairs(_Outputs(statistics, chosen, unit, resampling), test, method, alternative, baseline)
-        rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
-    n_units = len(set(statistics.documents)) if unit == "document" else rows["n_segments"]
-    drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
-    rows = rows.assign(n_units=n_units, n_compared=len(rows), n_resamples=drawn, log10_pvalue=-math.inf)
-    rows = rows.assign(confidence_level=math.nan).reset_index(drop=True)
+        tests = pairwise.planned([test] if test else [], [method] if method else [], [alternative])
+        rows = pd.DataFrame(
+            pairwise.compare(
+                statistics, [chosen], tests, pairs=pairs, baseline=baseline, unit=unit, resampling=resampling
+            )
+        )
+    notes = [
+        f"{row['system_a']} and {row['system_b']}: {note}" if len(rows) > 1 else note
+        for row in rows[["system_a", "system_b", "notes"]].to_dict("records")
+        for note in row["notes"]
+    ]
     return Comparison(
         table=statistics.as_read(rows[list(COLUMNS)]),
         statistics=statistics,
@@ -378,120 +325,4 @@ def compare(
         _rows=rows,
         _resampling=resampling,
         _design=design,
-        _baseline=baseline,
     )
-
-
-@dataclass(frozen=True)
-class _Outputs:
-    """Systems with one output each, and what all of their comparisons have in common."""
-
-    statistics: Statistics
-    metric: Metric
-    unit: Unit
-    resampling: Resampling
-
-    @cached_property
-    def counts(self) -> NDArray[Any]:
-        return self.statistics.of(self.metric)
-
-    def places(self, names: pd.Series[str]) -> NDArray[np.intp]:
-        """The numbers of systems."""
-        return np.asarray(names.map({name: place for place, name in enumerate(self.statistics.systems)}))
-
-    def pair(self, a: int, b: int) -> Pair:
-        return Pair(self.metric, self.counts[[a, b]], self.statistics.documents_if(self.unit))
-
-
-def _pairs(
-    outputs: _Outputs, test: str | None, method: str | None, alternative: str, baseline: str | None
-) -> tuple[pd.DataFrame, list[str]]:
-    """One row per pair of outputs, and the notes about them."""
-    statistics, resampling = outputs.statistics, outputs.resampling
-    directed = alternative in ("greater", "less")
-    if directed and baseline is None and len(statistics.systems) > 2:
-        raise InputError(
-            f"found the alternative {alternative!r} for {len(statistics.systems)} systems, expected two systems, or a "
-            "baseline: which score should be greater?"
-        )
-    rows = all_pairs.compare(
-        statistics,
-        test or definitions.DEFAULT_TEST,
-        method=method,
-        alternative="two-sided" if directed else alternative,
-        metric=outputs.metric,
-        n_resamples=resampling.n_resamples,
-        rng=resampling.seed,
-        unit=outputs.unit,
-        threads=resampling.threads,
-        or_draw=test is None,
-    )
-    rows["pvalue"] = rows["pvalue"].fillna(rows["pvalue_one_sided"])  # of the test that was asked for
-    rows["better"] = np.where(rows["gain"] > 0, rows["system_a"], "")
-    # In the order of the data, not the better system first; a baseline is the second.
-    turned = outputs.places(rows["system_a"]) > outputs.places(rows["system_b"])
-    if baseline is not None:
-        rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
-        turned = (rows["system_a"] == baseline).to_numpy()
-    for column in ("system", "score"):
-        first, second = rows[f"{column}_a"], rows[f"{column}_b"]
-        rows = rows.assign(**{f"{column}_a": first.where(~turned, second), f"{column}_b": second.where(~turned, first)})
-    if directed:
-        rows = _one_sided(rows, outputs, alternative)
-    rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
-    return _with_intervals(rows, outputs)
-
-
-def _with_intervals(rows: pd.DataFrame, outputs: _Outputs) -> tuple[pd.DataFrame, list[str]]:
-    """The rows with intervals and counts of items on which one system alone is better, and the notes about them."""
-    statistics, counts, metric, unit = outputs.statistics, outputs.counts, outputs.metric, outputs.unit
-    items = intervals.Items.of(counts, metric)
-    if items is not None and unit == "segment":
-        closed: Callable[..., intervals.Interval] = partial(items.interval, unit=unit)
-    else:
-        closed = intervals.of_pairs(statistics.of_units(metric, unit), metric, unit)
-    passes = intervals.passing(counts)
-    in_documents = unit == "segment" and bool(statistics.unused_documents())
-    first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])
-    tests = list(map(definitions.from_signature, rows["signature"]))
-    notes: list[str] = []
-    ends, alone = np.full((2, 2, len(rows)), math.nan)
-    places = np.arange(len(rows))
-    if items is not None:
-        alone = np.array(items.better(first, second))
-        if unit == "segment" and not in_documents and not any(test.statistic for test in tests):
-            low, high = ends = np.array(items.ends(first, second))
-            two_sided = np.array([test.two_sided for test in tests])
-            places = np.flatnonzero(two_sided & intervals.disagree(low, high, rows["difference"], rows["pvalue"]))
-    for row in places.tolist():
-        run, a, b = tests[row], first[row], second[row]
-        pair = cache(partial(outputs.pair, a, b))
-        whole = closed(a, b)
-        interval = _interval(whole, pair, rows["difference"][row], rows["pvalue"][row], run, outputs.resampling)
-        ends[:, row] = interval.low, interval.high
-        if items is None and passes[a] and passes[b]:
-            alone[:, row] = intervals.right_alone(pair()) or (math.nan, math.nan)
-        about = (
-            unused(pair(), statistics.documents) if in_documents else "",
-            whole.doubt,
-            studentized.warning(pair(), run) if items is None else "",
-        )
-        of = f"{statistics.systems[a]} and {statistics.systems[b]}: " if len(rows) > 1 else ""
-        notes += [f"{of}{note}" for note in about if note]
-    rows["ci_low"], rows["ci_high"] = ends
-    rows["only_a"], rows["only_b"] = alone
-    rows["method"], rows["alternative"] = [test.method for test in tests], [test.alternative for test in tests]
-    warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
-    return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
-
-
-def _one_sided(rows: pd.DataFrame, outputs: _Outputs, alternative: str) -> pd.DataFrame:
-    """The rows with the p-values of a direction that was fixed in advance, from A to B."""
-    results = []
-    first, second = outputs.places(rows["system_a"]), outputs.places(rows["system_b"])
-    for a, b, signature in zip(first, second, rows["signature"], strict=True):
-        two_sided = definitions.from_signature(signature)
-        test = definitions.find(two_sided.name, two_sided.method or None, alternative)
-        results.append(kernels.run(outputs.pair(a, b), test, outputs.resampling))
-    columns = ("pvalue", "pvalue_low", "pvalue_high", "n_resamples", "signature")
-    return rows.assign(**{name: [getattr(result, name, result.pvalue) for result in results] for name in columns})

@@ -79,23 +79,16 @@ pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1"""
     ),
     "pool": f"{_COUNTS}\ncp counts.tsv more.tsv\npairsig pool counts.tsv more.tsv --dataset both --output both.parquet",
     "all-pairs": f"{_COUNTS}\npairsig all-pairs counts.tsv --metric accuracy --test exact --output pairs.tsv",
-    "methods": r"""printf 'system\tsegment\tcorrect\ttotal\n' > runs.tsv
+    "runs": r"""printf 'system\tsegment\tcorrect\ttotal\n' > runs.tsv
 printf '%s\t%s\t%s\t1\n' a-1 1 1 a-1 2 1 a-1 3 0 a-2 1 0 a-2 2 1 a-2 3 1 >> runs.tsv
 printf '%s\t%s\t%s\t1\n' b-1 1 0 b-1 2 1 b-1 3 0 b-2 1 0 b-2 2 0 b-2 3 1 >> runs.tsv
-pairsig methods runs.tsv --metric accuracy --numbered --output methods.tsv""",
-    "transfer": f"""{_COUNTS}
-printf 'system\\tsegment\\tcorrect\\ttotal\\n' > other.tsv
-printf '%s\\t%s\\t%s\\t1\\n' a 1 0 a 2 1 a 3 1 b 1 1 b 2 1 b 3 0 >> other.tsv
-pairsig all-pairs counts.tsv --metric accuracy --test exact --output one.tsv
-pairsig all-pairs other.tsv --metric accuracy --test exact --output two.tsv
-pairsig transfer one.tsv two.tsv""",
+pairsig runs runs.tsv --metric accuracy --numbered --output runs.json""",
     "merge": f"{_COUNTS}\n{_PAIRS}\npairsig merge 1.tsv 2.tsv --output pairs.tsv",
     "metrics": "pairsig metrics",
 }
 
 
 _DRAWN_OR_SWAPPED = "what is drawn or swapped: segment (default) or document"
-_TRAINING_SD = "standard deviation of a score between trainings, in points; one run per system is enough then"
 _RUNS = "the runs of one system; repeat it for each system"
 FORMULAS = """\
 documentation: docs/p-values.md (formulas and error rates of all tests),
@@ -104,18 +97,11 @@ docs/formats.md (formats and columns), `pairsig metrics` (metrics)
 _FLIPS = "also write the items that only one system passes"
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
-    "alternative": {"default": "two-sided", "help": "two-sided (default) or observed"},
+    "alternative": {"default": "two-sided", "help": "two-sided (default), or observed for the bootstrap"},
     "design": {"choices": ("crossed", "nested"), "metavar": "D"},
     "document-file": {"metavar": "FILE", "help": "file of `domain<TAB>document` lines, one per segment"},
-    "family": {"metavar": "FAMILY", "default": ""},
     "flips": {"type": console.table, "metavar": "FILE", "help": _FLIPS},
     "format": {"default": "table"},
-    "estimator": {
-        "choices": ("near-exact", "plain"),
-        "default": "near-exact",
-        "metavar": "E",
-        "help": "of randomization: near-exact (default) or plain, a share of shuffles",
-    },
     "memory": {"type": console.size, "metavar": "SIZE"},
     "method": {"help": definitions.described_methods()},
     "metric": {"default": "", "metavar": "M[,M…]"},
@@ -131,7 +117,6 @@ _SHARED: dict[str, dict[str, Any]] = {
     "seed": {"type": console.whole, "default": 2012, "metavar": "N", "help": "default: 2012"},
     "test": {"default": "randomization"},
     "threads": {"type": console.whole, "metavar": "N", "help": "default: all cores; only changes time"},
-    "training-sd": {"type": float, "metavar": "SD", "help": _TRAINING_SD},
     "unit": {"choices": ("segment", "document"), "metavar": "UNIT", "default": "segment", "help": _DRAWN_OR_SWAPPED},
 }
 """Options of several commands."""
@@ -180,8 +165,7 @@ def _commands() -> console.Commands:
     _add_rank(commands)
     _add_plan(commands)
     commands.add(_metrics)
-    _add_methods(commands)
-    _add_transfer(commands)
+    _add_runs(commands)
     commands.group("stages of a workflow: files of counts, then tables of all pairs")
     _add_extract(commands)
     _add_stages(commands)
@@ -193,6 +177,7 @@ def _add_compare(commands: console.Commands) -> None:
     group = p.group("input", "what is in the files; columns with standard names need no option")
     group.add_argument("files", nargs="*", metavar="FILE", help="A, then each B; A − B is the difference of scores")
     group.add_argument("--baseline", metavar="NAME", help="B is this system, and A every other one")
+    group.add_argument("--all", action="store_true", help="compare every pair")
     _add(group, "runs", help="instead of FILE: the runs of a system, each time")
     counts = "instead of FILE: how many items both systems, only A, only B and neither of them get right"
     p.group(console.MORE).add_argument(
@@ -203,8 +188,8 @@ def _add_compare(commands: console.Commands) -> None:
     group = p.group("test")
     test = ", ".join(definitions.names())
     group.add_argument("--test", default="", metavar="T[,T…]", help=test)
-    group.add_argument("--method", default="", metavar="M[,M…]", help="studentized; shifted or percentile (bootstraps)")
-    alternative = "two-sided (default), greater, less, observed"
+    group.add_argument("--method", default="", metavar="M[,M…]", help="of the bootstrap: shifted or percentile")
+    alternative = "two-sided (default), greater, less; observed (bootstrap)"
     group.add_argument("--alternative", default="", metavar="A[,A…]", help=alternative)
     group.add_argument("--all-tests", action="store_true", help="run every test")
     margin = "also test equality up to M, such as 1%%"
@@ -223,15 +208,7 @@ def _add_compare(commands: console.Commands) -> None:
     group = p.group(console.MORE)
     intervals = "also show the 95 %% interval of each system's score"
     group.add_argument("--score-intervals", action="store_true", help=intervals)
-    _add(group, "estimator")
-    stop = "stop sampling once p is clearly above or below ALPHA"
-    group.add_argument("--stop-at", type=float, metavar="ALPHA", help=stop)
-    group.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision")
-    _add(group, "family", help="predict who wins on another test set of this family, such as wmt-domains")
     _add(group, "design", help="crossed (default): a run is a training; nested: every segment is sampled anew")
-    _add(group, "training-sd", help="standard deviation between trainings, in points")
-    cost = "cost of a segment relative to an answer, for nested runs"
-    group.add_argument("--item-cost", type=float, metavar="R", help=cost)
     _add(group, "threads")
 
 
@@ -244,7 +221,7 @@ def _add_gate(commands: console.Commands) -> None:
     _add_input(p, "scores to check; default: all that are found")
     _add(p, "unit")
     _add(p, "design", help="of several runs, as for `pairsig compare`")
-    _add(p, "training-sd", "n-resamples", "seed", "threads")
+    _add(p, "n-resamples", "seed", "threads")
     _add(p, "format", choices=("line", "json"), default="line", help="default: line")
     _add(p, "flips")
     _add(p, "output", required=False, type=console.verdict, metavar="FILE.json", help="also write all numbers as JSON")
@@ -253,10 +230,9 @@ def _add_gate(commands: console.Commands) -> None:
 def _add_rank(commands: console.Commands) -> None:
     p = commands.add(_rank)
     _add_files(p)
-    adjust = "max-t: the same shuffles for all pairs, step-down (default); holm: exact p-values where possible"
-    p.add_argument("--adjust", choices=("max-t", "holm"), default="max-t", help=adjust)
     _add(p, "alpha", help="family-wise error rate; default: 0.05")
-    _add(p, "n-resamples", "seed")
+    _add(p, "n-resamples", default=10_000, help="default: 10,000")
+    _add(p, "seed")
     _add(p, "unit", help="unit that is swapped")
     _add(p, "name", "threads")
     _add(p, "memory", help="memory limit of the process; default: half of what is free")
@@ -287,34 +263,18 @@ def _add_plan(commands: console.Commands) -> None:
     p.add_argument("--correlation", type=float, help=correlation)
     effect = "without a pilot: design effect of documents; default: 1"
     p.add_argument("--design-effect", type=float, default=1.0, help=effect)
-    p.add_argument("--runs", type=console.whole, metavar="K", help="runs of each method; with --training-sd")
-    p.add_argument("--training-sd", metavar="SD", help="standard deviation of a score between runs, in points")
     _add(p, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(p, "output", **_RESULT)
 
 
-def _add_methods(commands: console.Commands) -> None:
-    p = commands.add(_methods)
+def _add_runs(commands: console.Commands) -> None:
+    p = commands.add(_runs)
     _add_files(p)
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
-    _add(p, "name", help="rename a method")
-    _add(p, "design", default="crossed", help="see `pairsig compare`; default: crossed")
-    _add(p, "training-sd")
+    _add(p, "name", help="rename a system")
+    _add(p, "design", help="see `pairsig compare`; default: crossed")
     _add(p, "unit", help="unit that is drawn")
-    _add(p, "n-resamples", default=0, help="resamples of the bootstrap; default: none")
-    _add(p, "seed", "threads")
     _add(p, "output", **_RESULT | {"required": True})
-
-
-def _add_transfer(commands: console.Commands) -> None:
-    p = commands.add(_transfer)
-    p.add_argument("comparisons", nargs="+", type=Path, help="tables of all pairs, one per test set")
-    p.add_argument("--between", nargs="+", default=[], metavar="NAME", help="two or more systems; default: all")
-    heterogeneity = "heterogeneity known from other test sets, in points"
-    p.add_argument("--heterogeneity", type=float, metavar="TAU", help=heterogeneity)
-    _add(p, "family", help="use the heterogeneity of this family of test sets: wmt-domains, …")
-    _add(p, "format", choices=("table", "markdown", "latex", "html", "json", "csv"))
-    _add(p, "output", **_RESULT)
 
 
 def _add_extract(commands: console.Commands) -> None:
@@ -395,8 +355,7 @@ def _add_input(parser: console.Parser, metric: str) -> None:
 def add_test_options(parser: argparse._ActionsContainer) -> None:
     """Add the options of commands that test all pairs."""
     _add(parser, "test", help=f"{', '.join(definitions.names())}; default: randomization")
-    _add(parser, "method", "alternative", "estimator")
-    parser.add_argument("--or-draw", action="store_true", help="use the Monte Carlo test if there is no exact test")
+    _add(parser, "method", "alternative")
     _add(parser, "n-resamples", default=1_000_000, help="default: 1,000,000")
     _add(parser, "seed", "unit", "threads")
     parser.add_argument("--batch", type=console.whole, help="resamples per batch; only changes time and memory")
@@ -410,8 +369,6 @@ def _compare(arguments: argparse.Namespace) -> None:
     """Compare one system with others: scores, difference, confidence interval and p-values."""
     if arguments.all_tests and arguments.test:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
-    if arguments.format == "sentence" and arguments.stop_at is not None:
-        raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
     read = _read_all if arguments.counts is None else _of_counts
     data = [_renamed(systems, arguments.name) for systems in read(arguments)]
     if arguments.plot:
@@ -419,7 +376,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 
         report.check_drawn(sum((len(set(systems.methods)) - 1) * len(systems.metrics) for systems in data))
     runs = arguments.runs or arguments.design or any(any(systems.runs) for systems in data)
-    compare = _compare_methods if runs or arguments.training_sd is not None else _compare_outputs
+    compare = _compare_runs if runs else _compare_outputs
     evidence = compare(arguments, data)
     _flips(arguments, data, arguments.baseline)
     if arguments.html or arguments.plot:
@@ -462,46 +419,42 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
+def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with several runs, and return what a report shows."""
     import pandas as pd
 
-    from pairsig.comparisons import methods
+    from pairsig.comparisons import runs
     from pairsig.report import sentences
-    from pairsig.stats.multiple_testing import holm
+    from pairsig.stats.adjust import holm
 
-    for option in ("test", "method", "alternative", "stop_at", "margin", "family", "score_intervals"):
+    for option in ("test", "method", "alternative", "margin", "score_intervals"):
         value = getattr(arguments, option)
         if value not in (None, "") and value is not False:
             raise InputError(f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out")
-    nested = any(methods.design_of(systems) == "nested" for systems in data)
+    nested = any(runs.design_of(systems) == "nested" for systems in data)
     tested: list[tuple[Statistics, Metric, pd.DataFrame]] = []
     for systems in data:
         _note_documents(systems, arguments.unit)
         _warn_of_duplicates(systems, "", _where(systems, data))
         for metric in systems.metrics:
-            with console.progress("test", arguments.n_resamples) as progress:
-                table = methods.compare_methods(
-                    systems,
-                    metric=metric,
-                    design=arguments.design or ("nested" if nested else "crossed"),
-                    progress=progress,
-                    **_settings(arguments, "baseline", "training_sd", "unit", "n_resamples", "rng", "threads"),
-                ).table
-            if arguments.baseline is None:
-                table = table[table["method_a"] == systems.methods[0]]
+            table = runs.compare_runs(
+                systems,
+                metric=metric,
+                pairs="all" if arguments.all else "first",
+                design=arguments.design or ("nested" if nested else "crossed"),
+                **_settings(arguments, "baseline", "unit"),
+            )._rows
             tested.append((systems, metric, table))
     console.note(*_notes(data))
     whole = pd.concat([table for *_, table in tested], ignore_index=True)
-    whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
+    whole["pvalue_holm"] = holm(whole["pvalue"].to_numpy())
     whole["n_compared"] = len(whole)
-    methods.check_item_cost(whole, arguments.item_cost)
     if arguments.format == "sentence":
         n_documents = len(set(data[0].documents)) if arguments.unit == "document" else 0
-        console.note(*methods.caveats(whole), always=True)
+        console.note(*runs.caveats(whole), always=True)
         _show(arguments, whole, lambda _: sentences.of_methods(whole, n_documents))
     else:
-        _show(arguments, whole, lambda form: methods.render(whole, form, arguments.item_cost))
+        _show(arguments, whole, lambda form: runs.render(whole, form))
 
     def evidence() -> Iterator[Evidence]:
         from pairsig import report
@@ -510,53 +463,47 @@ def _compare_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) 
         for systems, metric, table in tested:
             rows = whole.iloc[first : first + len(table)]
             first += len(table)
-            yield from report.of_methods(systems, metric, rows, **_settings(arguments, "unit", "training_sd"))
+            yield from report.of_methods(systems, metric, rows, unit=arguments.unit)
 
     return evidence
 
 
 def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with one output each, and return what a report shows."""
-    from pairsig.comparisons import baseline
-    from pairsig.core.engine import Resampling
+    from pairsig.comparisons import compare, wording
+    from pairsig.core.totals import Resampling
 
-    tests, ways, alternatives = map(_names, (arguments.test, arguments.method, arguments.alternative))
+    names, ways, alternatives = map(_names, (arguments.test, arguments.method, arguments.alternative))
     if arguments.all_tests:
-        tests = list(definitions.names())
-        ways = ways or list(dict.fromkeys(test.method for test in definitions.TESTS))
-    if arguments.item_cost is not None:
-        raise InputError("--item-cost needs systems with several runs, found one run of each")
-    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, estimator=arguments.estimator)
+        names = list(definitions.names())
+    tests = compare.planned(names, ways, alternatives)
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     tested: list[list[Row]] = []
-    notes = _notes(data)
     for systems in data:
         _warn_of_duplicates(systems, "systems ", f"{_where(systems, data)}, p = 1")
-        n_drawn = baseline.n_drawn(systems, systems.metrics, tests, ways, alternatives) * arguments.n_resamples
-        with console.progress("test", n_drawn or None) as progress:
-            rows, further = baseline.compare_with_one(
-                systems,
-                systems.metrics,
-                tests,
-                methods=ways,
-                alternatives=alternatives,
-                resampling=resampling,
-                stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence_level),
-                progress=progress,
-                **_settings(arguments, "baseline", "unit", "margin", "family", "score_intervals"),
+        with console.progress("test") as progress:
+            tested.append(
+                compare.compare(
+                    systems,
+                    systems.metrics,
+                    tests,
+                    pairs="all" if arguments.all else "first",
+                    resampling=resampling,
+                    progress=progress,
+                    **_settings(arguments, "baseline", "unit", "margin", "score_intervals"),
+                )
             )
-        tested.append(rows)
-        notes += further
-    console.note(*notes)
-    whole = baseline.adjust(list(chain.from_iterable(tested)))
-    details = arguments.details or arguments.margin is not None or bool(arguments.family)
+    console.note(*_notes(data))
+    whole = compare.adjust(list(chain.from_iterable(tested)))
+    details = arguments.details or arguments.margin is not None
     if arguments.format == "sentence":
         from pairsig.report import sentences
 
-        about = baseline.footnotes(sentences.rows_reported(whole))
+        about = wording.footnotes(sentences.rows_reported(whole))
         console.note(*about, always=True)
         _show(arguments, whole, lambda _: sentences.of_systems(whole))
     else:
-        _show(arguments, whole, lambda form: baseline.render(whole, form, details=details))
+        _show(arguments, whole, lambda form: wording.render(whole, form, details=details))
 
     def evidence() -> Iterator[Evidence]:
         from pairsig import report
@@ -611,7 +558,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     from pairsig.io.tables import write_text
 
     data = _read_all(arguments)
-    how = _settings(arguments, "alpha", "unit", "design", "training_sd", "n_resamples", "rng", "threads")
+    how = _settings(arguments, "alpha", "unit", "design", "n_resamples", "rng", "threads")
     with console.progress("test") as progress:
         verdict = gate.gate(data, arguments.margin, progress=progress, **how)
     console.note(*_notes(data), *verdict.notes())
@@ -624,7 +571,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 def _rank(arguments: argparse.Namespace) -> None:
     """Rank many systems: simultaneous intervals of ranks, and which pairs differ significantly."""
-    from pairsig.comparisons import ranking
+    from pairsig.comparisons import ranks
     from pairsig.io import tables
     from pairsig.io.memory import Memory
 
@@ -633,9 +580,9 @@ def _rank(arguments: argparse.Namespace) -> None:
     _note_documents(data, arguments.unit)
     how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
     with console.progress("rank", arguments.n_resamples) as progress:
-        ranked = ranking.rank(data, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
+        ranked = ranks.rank(data, memory=memory, progress=progress, **how)
     console.note(*ranked.notes)
-    _show(arguments, ranked._rows, lambda form: ranking.render(ranked, form))
+    _show(arguments, ranked._rows, lambda form: ranks.render(ranked, form))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
     if arguments.plot:
@@ -644,19 +591,13 @@ def _rank(arguments: argparse.Namespace) -> None:
 
 def _plan(arguments: argparse.Namespace) -> None:
     """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
-    from pairsig.comparisons import plans
-    from pairsig.planning import sample_size
+    from pairsig.planning import plans, sample_size
 
     sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
     if len(sizes) < len(arguments.segments):
         raise InputError(f"found {arguments.segments} segments, expected whole numbers")
-    data, overlap, files = None, None, arguments.files
-    if files and arguments.reader == "text" and not arguments.reference:
-        if len(files) != 2:
-            raise InputError(f"found {len(files)} outputs, expected two")
-        overlap = sample_size.overlap_of(*(readers.read("text", path) for path in files))
-        console.note(f"BLEU of the outputs against each other: {100 * overlap:.1f}")
-    elif files:
+    data, files = None, arguments.files
+    if files:
         data = _read_one(arguments)
         arguments.score = None  # it named the column of the pilot's scores
         for system in arguments.between:
@@ -668,10 +609,9 @@ def _plan(arguments: argparse.Namespace) -> None:
         margin=_names(arguments.margin),
         segments=sizes,
         systems=arguments.between,
-        overlap=overlap,
         **_settings(
             arguments, "score", "length", "correlation", "design_effect", "test", "method", "alternative", "alpha",
-            "power", "unit", "runs", "training_sd",
+            "power", "unit",
         ),
     )  # fmt: skip
     if data is not None:
@@ -853,42 +793,23 @@ def _all_pairs(arguments: argparse.Namespace) -> None:
     tables.write(table, arguments.output)
 
 
-def _methods(arguments: argparse.Namespace) -> None:
-    """Test every pair of methods with several runs, over their runs and the test set."""
-    from pairsig.comparisons import methods
+def _runs(arguments: argparse.Namespace) -> None:
+    """Compare every pair of systems with several runs, over their runs and the test set."""
+    from pairsig.comparisons import runs
 
     data = _read_one(arguments)
     _note_documents(data, arguments.unit)
-    how = _settings(arguments, "design", "training_sd", "unit", "n_resamples", "rng", "threads")
-    with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
-        named = _renamed(data.numbered() if arguments.numbered else data, arguments.name)
-        compared = methods.compare_methods(named, progress=progress, **how)
-    _show(arguments, compared.table, lambda form: methods.render(compared.table, form))
-
-
-def _transfer(arguments: argparse.Namespace) -> None:
-    """Predict who wins on the next test set, from gains on several test sets and their heterogeneity."""
-    import pandas as pd
-
-    from pairsig.comparisons import pair_tables
-    from pairsig.planning import heterogeneity
-
-    comparisons = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
-    predictions = heterogeneity.transfers(
-        comparisons, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
-    )
-    limits = heterogeneity.notes(predictions, int(comparisons["n_segments"].min()))
-    if arguments.output is not None:
-        console.note(*limits)
-    _show(arguments, predictions, lambda form: heterogeneity.render(predictions, limits, form))
+    named = _renamed(data.numbered() if arguments.numbered else data, arguments.name)
+    compared = runs.compare_runs(named, **_settings(arguments, "design", "unit"))
+    _show(arguments, compared._rows, lambda form: runs.render(compared._rows, form))
 
 
 def _merge(arguments: argparse.Namespace) -> None:
     """Merge comparisons over parts of the resamples."""
-    from pairsig.comparisons import pair_tables
+    from pairsig.comparisons import all_pairs
     from pairsig.io import tables
 
-    tables.write(pair_tables.merge(map(pair_tables.read, arguments.parts)), arguments.output)
+    tables.write(all_pairs.merge(map(all_pairs.read, arguments.parts)), arguments.output)
 
 
 def read_statistics(path: Path) -> Statistics:
@@ -912,7 +833,7 @@ def _warn_of_duplicates(data: Statistics, before: str | None = None, end: str = 
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_test_options`, as arguments of `compare`."""
-    tests = _settings(arguments, "test", "method", "alternative", "or_draw", "unit", "estimator")
+    tests = _settings(arguments, "test", "method", "alternative", "unit")
     return tests | _settings(arguments, "n_resamples", "rng", "threads", "batch", "memory", "part")
 
 

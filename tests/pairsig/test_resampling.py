@@ -15,11 +15,11 @@ from conftest import examples
 from oracles import how
 from pairsig import InputError, Metric, Ratio, bootstrap_test, randomization_test
 from pairsig.comparisons import all_pairs
-from pairsig.core import definitions, engine, exceedances, random_streams
+from pairsig.core import definitions, engine, exceedances, draws
 from pairsig.metrics import registry
 from pairsig.stats.sequential import sequential_test
 
-DRAWS = {"bootstrap": random_streams.bootstrap_counts, "randomization": random_streams.swaps}
+DRAWS = {"bootstrap": draws.bootstrap_counts, "randomization": draws.swaps}
 
 
 def settings_of(name):
@@ -110,7 +110,7 @@ def test_derived_columns_have_the_totals_of_their_own_numbers(draw, n_systems, c
 
     With up to 41,942 words, 400 texts may have nearly 2²⁴: too many for sums in float32 that are exact in any order.
     """
-    monkeypatch.setattr(random_streams, "pays", lambda _: compiled)
+    monkeypatch.setattr(draws, "pays", lambda _: compiled)
     rng = np.random.default_rng(size)
     words = rng.integers(8, 8 + size, (n_systems, 400))
     words[:, :20], words[:, 20] = rng.integers(0, 5, (n_systems, 20)), 7 + size
@@ -285,9 +285,9 @@ def test_scores_that_are_not_finite_are_refused(test, threads):
             run(*pair, metric=WER, n_resamples=5000, batch=16, threads=threads, **own)
         number = int(re.match(place, str(error.value))[2])
         if test == "bootstrap":
-            assert pairsig.core.random_streams.bootstrap_counts(2012, number, 1, 3)[0, 2] == 0
+            assert pairsig.core.draws.bootstrap_counts(2012, number, 1, 3)[0, 2] == 0
         else:
-            assert len(set(pairsig.core.random_streams.swaps(2012, number, 1, 2)[0])) == 2
+            assert len(set(pairsig.core.draws.swaps(2012, number, 1, 2)[0])) == 2
         with pytest.raises(InputError, match=f"after {fragments}|on {fragments}"):
             sequential_test(*pair, metric=WER, test=test, **own)
 

@@ -12,7 +12,7 @@ from pairsig.comparisons import all_pairs
 from pairsig.core import definitions, engine
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.metrics import registry
-from pairsig.metrics.exact_arithmetic import in_steps, steps_by_column, steps_to_unit, totals, whole_numbers
+from pairsig.core.steps import in_steps, steps_by_column, steps_to_unit, totals, whole_numbers
 from pairsig.metrics.ratios import Fractions
 from pairsig.stats.sequential import sequential_test
 
@@ -186,7 +186,7 @@ def test_counts_too_large_for_whole_numbers_are_refused():
 def test_bounds_are_those_of_all_systems(monkeypatch):
     """Looked at one system at a time, what is largest, without a denominator or no whole number may come last."""
     small, large = [[1, 4], [2, 3]], [[10**6, 3], [7, 4]]
-    monkeypatch.setattr("pairsig.metrics.exact_arithmetic._AT_ONCE", 1)
+    monkeypatch.setattr("pairsig.core.steps._AT_ONCE", 1)
     ter, mean = registry.metric("ter"), registry.metric("mean")
     found = Fractions.of(ter, np.array([small, small, large]))
     assert found.rounding == Fractions.of(ter, np.array([large, small])).rounding > 1e6 / 3 * 2.0**-49

@@ -25,22 +25,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pairsig import __version__
-from pairsig.comparisons import baseline, inputs, methods
-from pairsig.core.definitions import find
-from pairsig.core.engine import Progress, Resampling, Seed, seed_of
+from pairsig.comparisons import inputs, runs
+from pairsig.comparisons.compare import compare, planned
 from pairsig.core.statistics import Statistics
+from pairsig.core.totals import Progress, Resampling, Seed, seed_of
 from pairsig.io.choices import check_level, near
 from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.io.packages import pd
 from pairsig.io.results import Shown
 from pairsig.io.tables import SCHEMA, plain_cells, records
 from pairsig.metrics import Metric
+from pairsig.core.definitions import find
 from pairsig.planning import sample_size
-from pairsig.planning.sample_size import Amount
-from pairsig.stats import intervals, kernels, margins
-from pairsig.stats.multiple_testing import holm
+from pairsig.stats import margins
+from pairsig.stats.adjust import holm
+from pairsig.stats.intervals import Intervals
+from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
-from pairsig.stats.pass_fail import exact_p
+from pairsig.stats.pass_fail import tango
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +73,6 @@ class Check:
     # Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin with
     # which it would pass. inf if there is none.
     largest_loss: float
-    pvalue_not_worse: float  # of Δ > −M; nan for several runs
     pvalue_worse: float  # of Δ < 0, one-sided
     pvalue_holm: float = math.nan  # the same, adjusted for the number of scores
     n_segments: int
@@ -101,7 +102,7 @@ class Gate(Shown):
     alpha
         Level of each of the two claims.
     checks
-        One per score, with `verdict`, `change`, `margin`, `largest_loss` and both p-values.
+        One per score, with `verdict`, `change`, `margin`, `largest_loss` and the p-value of a loss.
 
     See Also
     --------
@@ -205,8 +206,7 @@ def gate(
     metric: str | Metric | None = None,
     alpha: float = ALPHA,
     unit: Unit = "segment",
-    design: methods.Design | None = None,
-    training_sd: float | None = None,
+    design: runs.Design | None = None,
     n_resamples: int = 100_000,
     rng: Seed = 2012,
     threads: int | None = None,
@@ -227,8 +227,8 @@ def gate(
         Level of each of the two claims.
     unit
         "document" to take whole documents as units.
-    design, training_sd
-        Of several runs; see `compare_methods`.
+    design
+        Of several runs; see `compare_runs`.
     n_resamples, rng, threads, progress
         Of the test whether the candidate is worse, for metrics without an exact test; see `compare`.
 
@@ -248,8 +248,10 @@ def gate(
 
     Notes
     -----
-    docs/gate.md has the formulas of the verdicts. For units that do not pass or fail, the p-value of Δ > −M is the α at
-    which the largest loss is M. If Δ > 0 is shown nevertheless, the candidate passes with that p-value and no loss.
+    The largest loss is the end of the one-sided interval that belongs to `margin_test`: Tango's for pass/fail units,
+    Student's for others. If Δ > 0 is shown nevertheless, the candidate passes without a loss. Other units may also
+    lose rarely and much, by up to S, the observed range of the values where a metric has no bound; so the largest loss
+    is at least S (1 − α^(1/n)), what units that are too rare to be among n lose. docs/gate.md has the formulas.
 
     Examples
     --------
@@ -275,12 +277,12 @@ def gate(
         systems = list(dict.fromkeys(statistics.methods))
         if len(systems) != 2:
             raise InputError(f"found the systems {listed(systems)}, expected two: the baseline and the candidate")
-        several = design is not None or training_sd is not None or any(statistics.runs)
+        several = design is not None or any(statistics.runs)
         for metric in statistics.metrics:
             score = _Score.of(statistics, metric, wanted[metric.name], unit, alpha, alpha / len(names))
             scores.append(score)
             if several:
-                checked.append(score.of_runs(statistics, design or methods.design_of(statistics), training_sd))
+                checked.append(score.of_runs(statistics, design or runs.design_of(statistics)))
             else:
                 checked.append(score.of_outputs(statistics, resampling, progress))
     adjusted = holm(np.array([check.pvalue_worse for check, *_ in checked])).tolist()
@@ -343,18 +345,16 @@ class _Score:
     margin: float
     alpha: float
     alpha_worse: float
-    passed: float | None
 
     @classmethod
     def of(
         cls, statistics: Statistics, metric: Metric, margin: str, unit: Unit, alpha: float, alpha_worse: float
     ) -> _Score:
         pair = Pair(metric, statistics.of(metric), statistics.documents_if(unit))
-        best = sample_size.best_score(pair)
-        points = sample_size.in_unit(margin, "margin", best)
+        best = margins.best_score(pair)
+        points = margins.in_unit(margin, "margin", best)
         margins.check_margin(points, metric, best)
-        passed = intervals.passed_or_failed(pair.units, metric) if len(pair.segments) == 2 else None
-        return cls(pair, points, alpha, alpha_worse, passed)
+        return cls(pair, points, alpha, alpha_worse)
 
     @property
     def n(self) -> int:
@@ -363,8 +363,8 @@ class _Score:
 
     @property
     def largest(self) -> float:
-        """The largest possible score; for means without one, the range of the values. 0 if it is unknown."""
-        metric, best = self.pair.metric, sample_size.best_score(self.pair)
+        """S: the largest possible score; for means without one, the range of the values. 0 if it is unknown."""
+        metric, best = self.pair.metric, margins.best_score(self.pair)
         if best is not None or not metric.averaged or len(metric.columns) > 1:
             return best or 0.0
         values = self.pair.segments[..., 0]
@@ -383,50 +383,43 @@ class _Score:
         System A of the pair is the baseline.
         """
         pair = self.pair
-        candidate_worse, candidate_better = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
-
-        def one_sided(alternative: str) -> Any:
-            try:
-                return kernels.run(pair, find("exact", None, alternative), resampling)
-            except InputError:
-                return kernels.run(pair, find("randomization", None, alternative), resampling, progress=progress)
-
-        # The claim "not worse by the margin"; a candidate that is significantly better is not worse, either.
-        p, loss = self._studentized() if self.passed is None else self._exact(self.passed)
-        if loss >= self.margin and (p_better := one_sided(candidate_better).pvalue) < self.alpha:
-            p, loss = p_better, 0.0
-        # The claim "worse".
-        worse = one_sided(candidate_worse)
-        error = self.n > 1 and float(intervals.jackknifed(pair.units.astype(np.float64), pair.metric)[1])
-        score_a, score_b = pair.scorer.scores.tolist()
-        check = self._check(
-            score_baseline=score_a, score_candidate=score_b, change=0.0 - pair.statistic, largest_loss=loss,
-            pvalue_not_worse=p, pvalue_worse=worse.pvalue or getattr(worse, "pvalue_high", 0.0),
-            signature=worse.signature, notes=tuple(filter(None, [baseline.unused(pair, statistics.documents)])),
+        up, down = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
+        worse, better = compare(
+            statistics, [pair.metric], planned(alternatives=[up, down]), unit=pair.unit, resampling=resampling,
+            progress=progress,
         )  # fmt: skip
+        intervals = Intervals(pair.units, pair.metric, pair.unit)
+        loss = self._tangos(intervals) if intervals.items is not None else self._students(intervals)
+        # A candidate that is significantly better is not worse by the margin, either.
+        if loss >= self.margin and better["pvalue"] < self.alpha:
+            loss = 0.0
+        notes = [note for note in worse["notes"] if "documents" in note]
+        if not (pair.units[0] != pair.units[1]).any():
+            notes.append("both systems have the same counts on every item, so these items cannot tell them apart")
+        check = self._check(
+            score_baseline=worse["score_a"], score_candidate=worse["score_b"], change=0.0 - worse["difference"],
+            largest_loss=loss, pvalue_worse=worse["pvalue"] or worse["pvalue_high"], signature=worse["signature"],
+            notes=tuple(notes),
+        )  # fmt: skip
+        error = intervals.estimate(0, 1)[1] if self.n > 1 else 0.0
         return check, self.n * error**2, 0.0
 
-    def of_runs(
-        self, statistics: Statistics, design: methods.Design, training_sd: float | None
-    ) -> tuple[Check, float, float]:
+    def of_runs(self, statistics: Statistics, design: runs.Design) -> tuple[Check, float, float]:
         """The check for several runs per system; see `of_outputs`."""
         metric, unit = self.pair.metric, self.pair.unit
-        (row,) = methods.compare_methods(
-            statistics, metric=metric, design=design, training_sd=training_sd, unit=unit,
-            baseline=statistics.methods[0], confidence_level=1 - 2 * self.alpha,
-        ).table.itertuples(index=False)  # fmt: skip
-        ahead = row.gain if row.better == row.method_a else -row.gain
-        better = ahead > 0 and row.pvalue_method / 2 < self.alpha
+        (row,) = runs.compare_runs(
+            statistics, metric=metric, design=design, unit=unit, confidence_level=1 - 2 * self.alpha
+        )._rows.itertuples(index=False)
+        ahead = -row.difference if metric.higher_is_better else row.difference
+        better = ahead > 0 and row.pvalue / 2 < self.alpha
         # Without variance, only `rare` bounds the loss; with too few runs for an interval, nothing does.
-        reach = math.inf if math.isnan(row.ci_low) else row.gain - row.ci_low
-        if row.standard_error == 0:
-            reach = 0.0
+        reach = 0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else (row.ci_high - row.ci_low) / 2
         check = self._check(
-            score_baseline=row.score_b, score_candidate=row.score_a, change=row.score_a - row.score_b,
-            largest_loss=0.0 if better else max(reach - ahead, self.rare), pvalue_not_worse=math.nan,
-            pvalue_worse=row.pvalue_method / 2 if ahead < 0 else 1 - row.pvalue_method / 2,
-            signature=f"metric:{metric.name}|test:methods|design:{design}|unit:{unit}|version:{__version__}",
-            notes=tuple(filter(None, row.doubt.split("; "))),
+            score_baseline=row.score_a, score_candidate=row.score_b, change=-row.difference,
+            largest_loss=0.0 if better else max(reach - ahead, self.rare),
+            pvalue_worse=row.pvalue / 2 if ahead < 0 else 1 - row.pvalue / 2,
+            signature=f"metric:{metric.name}|test:runs|design:{design}|unit:{unit}|version:{__version__}",
+            notes=tuple(row.notes),
         )  # fmt: skip
         # The variance is V = S²/n + T, and with twice the segments S²/(2n) + T.
         whole, halved = row.standard_error**2, row.standard_error**2 - row.error_twice_segments**2
@@ -451,69 +444,45 @@ class _Score:
             claim="not-worse", margin=self.margin, alpha=self.alpha, power=POWER, training=training
         )
         if ahead > -self.margin:
-            enough = self._enough(variance, ahead, design) if variance + training else least
+            enough = sample_size.units_for(variance, ahead, design) if variance + training else least
             numbers.append(None if enough is None else max(enough, least))
         if ahead:  # a better candidate also passes where that is shown, however small the margin is
             test, alpha = find("randomization", None, "greater"), self.alpha if ahead > 0 else self.alpha_worse
             design = replace(design, claim="difference", margin=None, test=test, alpha=alpha)
-            numbers.append(self._enough(variance, abs(ahead), design) if variance + training else None)
+            numbers.append(sample_size.units_for(variance, abs(ahead), design) if variance + training else None)
         best = min((n for n in numbers if n is not None), default=None)
         # Student's power is approximate, and may have called the present number sufficient.
         return None if best is None else math.ceil(max(best, self.n + 1) * self.pair.n_segments / self.n)
 
-    def _enough(self, variance: float, gain: float, design: sample_size.Design) -> int | None:
-        """The number of units, by the exact power of pass/fail units where that is quick and differs from Student's."""
-        by_student = sample_size.units_for(variance, gain, design)
-        exact = by_student is not None and by_student < _MOST_EXACT
-        return sample_size.units_for(variance, gain, design, self.passed) if exact else by_student
-
-    def _studentized(self) -> tuple[float, float]:
-        """P-value of Δ > −M, and the largest loss."""
+    def _students(self, intervals: Intervals) -> float:
+        """The largest loss, by Student's interval."""
         from scipy.special import stdtrit
 
-        units, metric = self.pair.units.astype(np.float64), self.pair.metric
         if self.n < 2:
-            return 1.0, math.inf
-        gain, error, degrees = (float(value) for value in intervals.jackknifed(units, metric))
+            return math.inf
+        gain, error, degrees = intervals.estimate(0, 1)
         reach = float(stdtrit(degrees, 1 - self.alpha)) * error if error else 0.0
-        p = float(margins.studentized_p(units, metric, self.margin, -1)) if error else float(gain >= self.margin)
-        rare = max(0.0, 1 - self.margin / self.largest) ** self.n if self.largest else 0.0
-        return max(p, rare), max(reach + gain, self.rare)
+        return max(reach + gain, self.rare)
 
-    def _exact(self, passed: float) -> tuple[float, float]:
-        """The same for pass/fail units."""
+    def _tangos(self, intervals: Intervals) -> float:
+        """The same for pass/fail units: the margin at which Tango's score is the critical value."""
         from scipy.optimize import brentq
+        from scipy.special import ndtri
 
-        baseline_, candidate = self.pair.units[:, :, 0].astype(np.float64)
-        if not self.pair.metric.higher_is_better:
-            baseline_, candidate = candidate, baseline_
-        won, lost = int((candidate > baseline_).sum()), int((candidate < baseline_).sum())
+        assert intervals.items is not None
+        won, lost = (float(number) for number in intervals.items.better(1, 0))
+        critical = -float(ndtri(self.alpha))
 
-        def p(margin: float) -> float:
-            return exact_p(won, lost, self.n, margin)
+        def short(margin: float) -> float:
+            return float(tango(won, lost, self.n, margin)) - critical
 
-        share = self.margin / passed
-        p_at_margin, least, most = p(share), _STEP, 1 - _STEP
-        if p_at_margin < self.alpha:
-            least, most = min(least, share), share
-        else:
-            least = share
-        # The root is on the side of the margin that agrees with the verdict.
-        if p(least) < self.alpha:
-            loss = 0.0
-        elif p(most) >= self.alpha:
-            loss = 1.0
-        else:
-            loss = float(brentq(lambda margin: p(margin) - self.alpha, least, most, xtol=_STEP / 10))
-            loss = min(loss, share * (1 - 1e-12)) if p_at_margin < self.alpha else max(loss, share)
-        return p_at_margin, passed * loss
+        if short(_STEP) > 0:
+            return 0.0
+        return intervals.items.passed * (1.0 if short(1 - _STEP) <= 0 else float(brentq(short, _STEP, 1 - _STEP)))
 
-
-_MOST_EXACT = 500
-"""Number of units from which on the power of exact tests is taken from Student's, which says a few percent fewer."""
 
 _STEP = 1e-5
-"""Accuracy of the largest loss of pass/fail units, and the smallest margin that is tried, as shares."""
+"""The smallest margin that is tried for pass/fail units, as a share, and the distance of the largest one from 1."""
 
 
 def _rounded(n: int) -> int:

@@ -1,11 +1,8 @@
 """All tests of two systems, as values: what is drawn, which draws are extreme, and how p follows from their number.
 
-This is the one module that knows tests by name. The engine counts what the `borders` of a test say, only
-`Test.pvalue` divides, and `--help`, results and reports print the formula and the words of a test. `find` looks a test
-up by its name, method and alternative; `pairsig.stats.kernels` runs it.
-
-A new method or alternative is a row of `_EVENTS`, and a new test an entry of `TESTS`. A test of another statistic than
-the difference of the scores names it, and is described in its words.
+This is the one module that knows tests by name. The borders of a test say which draws are counted, only `Test.pvalue`
+divides, and `--help`, results and reports print the formula and the words of a test. `find` looks a test up by its
+name, method and alternative. A new alternative or method is a row of `_EVENTS`.
 """
 
 from __future__ import annotations
@@ -23,10 +20,16 @@ if TYPE_CHECKING:
 
 SYMBOLS = (
     "d is score(a) − score(b), δ >= 0 the gain of the better system,\n"
-    "t is another statistic for d, τ for δ: for method studentized, divided by the standard error;\n"
     "* marks a resample, ' a shuffle, and b is the number of resamples"
 )
 """The symbols of the formulas."""
+
+DEFAULT_METHOD = "shifted"
+DEFAULT_ALTERNATIVE = "two-sided"
+DEFAULT_TEST = "exact"
+"""The test by default, or `Test.monte_carlo` where it does not exist.
+
+Both control the false-positive rate for any n if the outputs are exchangeable."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,6 @@ class Test(Named):
     often: str = ""  # on what share of test sets it finds equal systems different, if more than 5 % by design
     draw: Literal["resample", "swap"] = "swap"  # units with replacement, or the systems' counts on some of them
     exact: bool = False  # whether p is that of all possible draws, without Monte Carlo error
-    statistic: str = ""  # what the test computes from each draw, if that is not the difference of the scores
     title: str = ""  # what a paper calls the test
     source: str = ""  # where the formula comes from; "" for variants
 
@@ -76,13 +78,9 @@ class Test(Named):
         return f"p = {share}" if self.sides == 1 else f"p = min(1, {self.sides} {share})"
 
     @property
-    def drawn(self) -> Test:
-        """The Monte Carlo test that estimates this p-value; the test itself if there is none."""
-        mine = (self.draw, self.method, self.alternative, self.favoured, self.statistic, False)
-        for test in TESTS:
-            if (test.draw, test.method, test.alternative, test.favoured, test.statistic, test.exact) == mine:
-                return test
-        return self
+    def monte_carlo(self) -> Test:
+        """The Monte Carlo test that estimates this p-value; the test itself if it draws."""
+        return find("randomization", None, self.alternative) if self.exact else self
 
     @property
     def two_sided(self) -> bool:
@@ -95,11 +93,6 @@ class Test(Named):
         return self.alternative in ("greater", "less")
 
     @property
-    def controlled(self) -> bool:
-        """Whether p <= α on at most a share α of test sets of any size if the two systems' outputs are exchangeable."""
-        return self.draw == "swap" and self.alternative != "observed"
-
-    @property
     def label(self) -> str:
         """The test as tables print it: without the method and the alternative where these are the defaults."""
         words = [self.name, self.method, self.alternative]
@@ -108,7 +101,7 @@ class Test(Named):
     @property
     def function(self) -> str:
         """The name of the function for two systems in Python."""
-        return f"{self.name.replace('-', '_')}_test"
+        return f"{self.name}_test"
 
     @property
     def warning(self) -> str:
@@ -158,11 +151,6 @@ class Test(Named):
         """Which draws are extreme; `favoured` is what `favours` returns. See the attribute `favoured`."""
         return self.favoured if favoured else tuple((-sign, -multiple) for sign, multiple in self.favoured)
 
-    def null_borders(self, favoured: bool = True) -> tuple[tuple[int, int], ...]:
-        """The same borders for the null distribution: for resamples, that of the gain minus the observed gain."""
-        shift = 1 if self.draw == "resample" else 0
-        return tuple((sign, multiple - shift * sign) for sign, multiple in self.borders(favoured))
-
     def extreme(self, n_greater: NDArray[Any], n_equal: NDArray[Any]) -> NDArray[Any]:
         """How many draws count in p, from the numbers of those beyond a border and of those on it."""
         return n_greater if self.strict else n_greater + n_equal
@@ -174,15 +162,6 @@ class Test(Named):
         plus = 0 if self.strict else 1
         p: NDArray[Any] = self.sides * (extreme + plus) / (n_resamples + plus)
         return p if self.sides == 1 else np.minimum(p, 1.0)
-
-
-DEFAULT_METHOD = "shifted"
-DEFAULT_ALTERNATIVE = "two-sided"
-
-DEFAULT_TEST = "exact"
-"""The test by default, or `Test.drawn` where it does not exist.
-
-Both control the false-positive rate for any n if the outputs are exchangeable."""
 
 
 _DRAWN = {"swap": "shuffles", "resample": "resamples"}
@@ -198,10 +177,6 @@ _EVENTS = {
         Test("", "two-sided", "|δ'| >= δ", ((1, 1), (-1, 1)), "they would differ by {gain} or more"),
         Test("", "greater", "d' >= d", ((1, 1),), "{difference} would be at least {statistic}"),
         Test("", "less", "d' <= d", ((1, 1),), "{difference} would be at most {statistic}"),
-        Test(
-            "", "observed", "δ' >= δ", ((1, 1),), "{ahead} would lead by {gain} or more",
-            often="up to 11 % of test sets",
-        ),
     ),
     "resample": (
         Test("shifted", "two-sided", "|δ* − δ| >= δ", ((1, 2), (-1, 0)), "the gain changes by {gain} or more"),
@@ -229,71 +204,37 @@ _EVENTS = {
         ),
     ),
 }  # fmt: skip
-"""The tests of each kind of draw, without a name."""
+"""The tests of each kind of draw, without a name. The two "observed" ones are those of footnote 2 of the 2012 paper."""
 
 _SOURCES = {
     ("exact", "", "two-sided"): "Zmigrod et al. 2022",
     ("randomization", "", "two-sided"): "Noreen 1989; sigf; art",
-    ("randomization", "", "observed"): "Bikel's comparator",
-    ("randomization", "studentized", "two-sided"): "Janssen 1997; Chung and Romano 2013",
     ("bootstrap", "shifted", "two-sided"): "Noreen 1989",
     ("bootstrap", "shifted", "observed"): "Berg-Kirkpatrick et al. 2012, Figure 1",
     ("bootstrap", "percentile", "two-sided"): "Efron and Tibshirani 1993",
     ("bootstrap", "percentile", "observed"): "Koehn 2004",
-    ("exact-bootstrap", "shifted", "observed"): "Berg-Kirkpatrick et al. 2012 at b = ∞",
-    ("exact-bootstrap", "percentile", "observed"): "Koehn 2004 at b = ∞",
 }
 
 
-def _events_of(statistic: str, method: str = "") -> tuple[Test, ...]:
-    """The tests of swaps that compute another statistic than the difference of the scores."""
-    here = f"the {statistic} would be at least as {{size}} as on this test set"
-    return (
-        Test(method, "two-sided", "|τ'| >= τ", ((1, 1), (-1, 1)), here.format(size="extreme")),
-        Test(method, "greater", "t' >= t", ((1, 1),), here.format(size="large")),
-        Test(method, "less", "t' <= t", ((1, 1),), here.format(size="small")),
-        Test(
-            method, "observed", "τ' >= τ", ((1, 1),), f"{here.format(size='extreme')} in favour of {{ahead}}",
-            often="up to 11 % of test sets",
-        ),
-    )  # fmt: skip
-
-
-def declared(
-    name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool, statistic: str = "", method: str = ""
-) -> list[Test]:
-    """The tests of one name: one per method and alternative. The title may mention the {method}.
-
-    A test of swaps whose kernel does not compute the difference of the scores names its `statistic`, such as "sum of
-    signed ranks"; sentences and reports then speak of that.
-    """
+def _declared(name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool = False) -> list[Test]:
+    """The tests of one name: one per method and alternative. The title may mention the {method}."""
     return [
         replace(
             event,
             name=name,
             draw=draw,
             exact=exact,
-            statistic=statistic,
             title=title.format(method=event.method),
             source=_SOURCES.get((name, event.method, event.alternative), ""),
         )
-        for event in (_events_of(statistic, method) if statistic else _EVENTS[draw])
+        for event in _EVENTS[draw]
     ]
 
 
 TESTS: tuple[Test, ...] = (
-    *declared("exact", "swap", "exact permutation test", exact=True),
-    *declared("randomization", "swap", "approximate randomization", exact=False),
-    *declared(
-        "randomization",
-        "swap",
-        "studentized approximate randomization",
-        exact=False,
-        method="studentized",
-        statistic="difference divided by its standard error",
-    ),
-    *declared("bootstrap", "resample", "paired {method} bootstrap", exact=False),
-    *declared("exact-bootstrap", "resample", "exact paired {method} bootstrap", exact=True),
+    *_declared("exact", "swap", "exact permutation test", exact=True),
+    *_declared("randomization", "swap", "approximate randomization"),
+    *_declared("bootstrap", "resample", "paired {method} bootstrap"),
 )
 """Every test, in the order of tables and of `--help`: those that control the false-positive rate come first."""
 
@@ -304,41 +245,28 @@ def names(*, exact: bool | None = None) -> tuple[str, ...]:
 
 
 def methods(name: str) -> tuple[str, ...]:
-    """Methods of a test that have a name, the default first if it has one."""
+    """Methods of a test, the default first; none if the test has no choice."""
     return tuple(dict.fromkeys(test.method for test in TESTS if test.name == name and test.method))
 
 
 def alternatives(name: str, method: str | None = None) -> tuple[str, ...]:
     """Alternatives of a test, by default with any of its methods, the default first."""
-    named = (test for test in TESTS if test.name == name and method in (None, test.method))
-    return tuple(dict.fromkeys(test.alternative for test in named))
+    some = (test for test in TESTS if test.name == name and method in (None, test.method))
+    return tuple(dict.fromkeys(test.alternative for test in some))
 
 
 def described_methods() -> str:
     """For `--help`: the methods of the tests that have a choice."""
-    by_methods: dict[tuple[str, ...], list[str]] = {}
-    for name in names():
-        by_methods.setdefault(methods(name), []).append(name)
-    return "; ".join(
-        f"of {' and '.join(tests)}: {known[0]}{' (default)' * (known[0] == default_method(tests[0]))}"
-        + "".join(f", {method}" for method in known[1:])
-        for known, tests in by_methods.items()
-        if known
-    )
-
-
-def default_method(name: str) -> str:
-    """The method of a test by default; "" for tests of swaps, which compare the differences themselves."""
-    return next(test.method for test in TESTS if test.name == name)
+    return "; ".join(f"of {name}: {', '.join(methods(name))}" for name in names() if methods(name))
 
 
 def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
-    """The test with this name, method (default: `default_method`) and alternative (two-sided)."""
+    """The test with this name, method (default: shifted, of the bootstrap) and alternative (default: two-sided)."""
     choose(name, names(), "test")
     known = methods(name)
     if method and not known:
         raise InputError(f"the {name} test has no methods to choose from, found method {method!r}; leave it out")
-    method = choose(method, known, f"method of the {name} test:") if method else default_method(name)
+    method = choose(method, known, f"method of the {name} test:") if method else (*known, "")[0]
     side = choose(alternative or DEFAULT_ALTERNATIVE, alternatives(name, method), f"alternative of the {name} test:")
     return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, method, side))
 

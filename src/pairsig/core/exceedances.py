@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test
-from pairsig.core.quantiles import beta_quantile
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,7 @@ def pvalues(
     """
     extreme = test.extreme(exceedances.n_greater, exceedances.n_equal)
     p = test.pvalue(extreme, exceedances.n_resamples)
-    low, high = clopper_pearson(extreme, exceedances.n_resamples)
-    if test.sides > 1:
-        low, high = np.minimum(test.sides * low, 1.0), np.minimum(test.sides * high, 1.0)
+    low, high = (np.minimum(test.sides * end, 1.0) for end in clopper_pearson(extreme, exceedances.n_resamples))
     equal = (gains == 0) & (not test.directed)
     return np.where(equal, 1.0, p), np.where(equal, 1.0, low), np.where(equal, 1.0, high)
 
@@ -43,8 +40,10 @@ def clopper_pearson(
 
     Both numbers may be fractional, for example an effective number of trials.
     """
+    from scipy.special import betaincinv
+
     k, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
     tail = (1.0 - confidence_level) / 2.0
-    low = np.where(k > 0, beta_quantile(np.where(k > 0, k, 1), n - k + 1, tail), 0.0)
-    high = np.where(k < n, beta_quantile(k + 1, np.where(k < n, n - k, 1), 1.0 - tail), 1.0)
+    low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1), n - k + 1, tail), 0.0)
+    high = np.where(k < n, betaincinv(k + 1, np.where(k < n, n - k, 1), 1.0 - tail), 1.0)
     return low, high

@@ -1,6 +1,6 @@
 """Influence of every unit on a score, to first order.
 
-The influences of two systems give their correlation and the standard error of their difference.
+The influences of two systems give the correlation of the systems and the standard error of their difference.
 """
 
 from __future__ import annotations
@@ -11,24 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core.compiled import compiled
+from pairsig.core.loops import compiled
+from pairsig.core.steps import some_systems
 from pairsig.core.threads import on_threads
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
-from pairsig.metrics.exact_arithmetic import some_systems
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 2.0**-46
-"""Numbers below this share of the terms from which they come are rounding errors: 64 units in the last place.
-
-A difference of two systems does not vary if its variation is below what follows from this, wherever that is computed.
-"""
 _STEP = 1e-5
 """Step of numerical derivatives, relative to the totals."""
-ACCURACY = ROUNDING / _STEP
-"""The same for influence values, relative to the largest ones, since numerical derivatives divide by `_STEP`."""
+ACCURACY = 2.0**-46 / _STEP
+"""Differences of influence values below this share of the largest ones are rounding errors.
 
+64 units in the last place of a score, divided by the step of the derivatives."""
 _AT_ONCE = 256
 """Pairs that a thread takes at a time."""
 
@@ -84,6 +80,37 @@ def gradient(totals: Floats, largest_counts: Floats, metric: Metric) -> Floats:
     return slope
 
 
+def standard_error(u_a: Floats, u_b: Floats | float = 0.0) -> tuple[Floats, Floats]:
+    """Standard error of score(a) − score(b), and its degrees of freedom, from influence values (..., units).
+
+    With d = u_a − u_b minus its mean and n units, the standard error is s = sqrt(n/(n − 1) Σ dᵢ²), which is that of the
+    jackknife to first order (Efron and Tibshirani 1993, section 11.5). Its degrees of freedom are 2n / (κ − (n − 3)/(n
+    − 1)), at most n − 1, with the kurtosis κ = n Σ dᵢ⁴ / (Σ dᵢ²)² (Satterthwaite 1946). The error is exactly 0 where
+    all units differ by the same amount. For the score of one system, leave out `u_b`.
+    """
+    apart = np.asarray(u_a - u_b, dtype=np.float64)
+    n = apart.shape[-1]
+    if n < 2:
+        return np.full(apart.shape[:-1], np.nan), np.full(apart.shape[:-1], np.nan)
+    size = np.maximum(np.abs(u_a), np.abs(u_b)).max(axis=-1, keepdims=True)
+    apart = apart - apart.mean(axis=-1, keepdims=True)
+    apart[np.abs(apart) <= ACCURACY * size] = 0.0
+    largest = np.abs(apart).max(axis=-1)
+    # Relative to the largest one, squares neither overflow nor vanish.
+    squares = np.square(apart / np.where(largest > 0, largest, 1.0)[..., None])
+    return largest * np.sqrt(n / (n - 1) * squares.sum(axis=-1)), degrees_of_freedom(squares)
+
+
+def degrees_of_freedom(squares: Floats) -> Floats:
+    """Degrees of freedom of sums of squares (..., n), see `standard_error`; n − 1 if all terms are 0."""
+    n, mean = squares.shape[-1], squares.mean(axis=-1)
+    kurtosis = np.full(mean.shape, 3.0)
+    # Means whose square is below the smallest normal float are numerically zero.
+    np.divide((squares**2).mean(axis=-1), mean**2, out=kurtosis, where=mean**2 >= np.finfo(float).tiny)
+    degrees: Floats = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
+    return degrees
+
+
 def errors_and_correlations(
     counts: NDArray[Any],
     metric: Metric,
@@ -92,13 +119,12 @@ def errors_and_correlations(
     threads: int | None = None,
     n_bytes: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Standard error of the gain, in points, and correlation of the two systems, for (pairs × 2) positions of systems.
+    """Standard deviation of the bootstrap's gains, in points, and correlation of the two systems, for many pairs.
 
-    With u the influence values minus their mean, the standard error is sqrt(Σ (uᵢᴬ − uᵢᴮ)²), to first order the
-    standard deviation of the bootstrap's gains. The correlation is Σ uᵢᴬuᵢᴮ / sqrt(Σ (uᵢᴬ)² Σ (uᵢᴮ)²), and nan if one
-    system's values do not vary. The higher it is, the smaller is the standard error. Both are rounded to six
-    significant digits, so that all machines agree. If `n_bytes` of memory are short, systems are taken some at a time,
-    which only changes time.
+    With u the influence values minus their mean, the first is to first order sqrt(Σ (uᵢᴬ − uᵢᴮ)²), the standard error
+    without the factor n/(n − 1) of `standard_error`. The correlation is Σ uᵢᴬuᵢᴮ / sqrt(Σ (uᵢᴬ)² Σ (uᵢᴮ)²), and nan if
+    one system's values do not vary. `pairs` are positions of systems (pairs × 2). Both are rounded to six significant
+    digits, so that all machines agree. If `n_bytes` of memory are short, systems are taken some at a time.
     """
     n_systems, n_units, _ = counts.shape
     at_once = n_systems if n_bytes is None else max(1, min(n_systems, n_bytes // (2 * 8 * n_units)))

@@ -24,7 +24,7 @@ from pairsig.io.errors import InputError, Question, check_distinct, encodable, l
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
-from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
+from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""

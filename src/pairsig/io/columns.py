@@ -137,15 +137,13 @@ SIGNATURE = Column("signature", str, "all settings of the test, and the version 
 ESTIMATOR = Column(
     "estimator",
     str,
-    "how the p-value of randomization was estimated: plain, near-exact or tilted; empty for other tests",
+    "how the p-value of randomization was estimated: plain, near-exact, or as a bound; empty for other tests",
 )
 NEAR_EXACT = (
     ESTIMATOR,
     p_value("pvalue_linear", "p-value of the linear approximation of the gain", missing=True),
     Column("n_added", float, "shuffles that are extreme, but not by the linear approximation", missing=True),
     Column("n_removed", float, "shuffles that are extreme only by the linear approximation", missing=True),
-    p_value("pvalue_tilted", "p-value from tilted shuffles, if the first one is very small", missing=True),
-    p_value("error_tilted", "half of its 95 % interval", missing=True),
 )
 """What the near-exact p-value of randomization follows from, and which estimator was used."""
 
@@ -229,12 +227,7 @@ BASELINE = Table(
         Column("log10_pvalue", float, "decimal logarithm of the p-value, for p-values too small for a float"),
         p_value("pvalue_low", "lower bound of the p-value"),
         P_HIGH,
-        Column("error_bound", float, "bound on the relative error of an exact p-value", missing=True),
-        Column("alpha", float, "significance level of a sequential test (`--stop-at`)", missing=True),
-        Column("confidence_level", float, "confidence level of its decision", missing=True),
-        Column("significant", bool, "whether p < alpha; missing if the resamples did not decide it", missing=True),
         p_value("pvalue_holm", "p-value adjusted for `n_compared` (Holm 1979)", "p (Holm)"),
-        p_value("pvalue_bh", "the same (Benjamini and Hochberg 1995)", "p (BH)"),
         count("n_compared", "p-values that are adjusted together", "comparisons", "comparisons"),
         N_SEGMENTS,
         count("n_units", "segments, or documents if these are the unit"),
@@ -245,7 +238,6 @@ BASELINE = Table(
         count("n_greater", "those with a gain beyond the formula's bound", "resamples", "greater", missing=True),
         count("n_equal", "those with a gain at the bound", "resamples", "ties", missing=True),
         ESTIMATOR,
-        share("disagreement", "share of shuffles on which the gain and its linear approximation disagree"),
         points("margin", "margin of the test `margin`", missing=True),
         SIGNATURE,
         Column("notes", list, "limits of the p-value and the interval of this row"),
@@ -253,32 +245,6 @@ BASELINE = Table(
     key=("metric", "test", "method", "alternative", "system_a", "system_b"),
 )  # fmt: skip
 """Table of `pairsig compare`: one row per metric, system and test."""
-
-TRANSFER = Table(
-    "transfer",
-    (
-        METRIC,
-        Column("system_a", str, "the system with the higher mean", heading="system A"),
-        SYSTEM_B,
-        count("n_test_sets", "test sets with both systems"),
-        count("n_won", "test sets on which A is better", "test sets", "won"),
-        points("gain", "estimated mean difference score(A) − score(B) over test sets of this kind", ends=_CI),
-        *ends("ci"),
-        points("heterogeneity", "standard deviation of the true difference between test sets"),
-        *ends("heterogeneity", missing=True),
-        *ends("prediction", "the 95 % interval for the true difference on the next test set"),
-        p_value("pvalue_iid", "p-value if all segments came from the same source", "p (i.i.d.)", least=1e-4),
-        p_value("p_next", "probability that B wins on the next test set", "p (next)", least=0.01),
-        points(
-            "smallest_reliable_gain",
-            "gain that gives a 95 % chance to win on the next test set, however large the first one is: 1.645 √2 τ",
-        ),
-        Column("heterogeneity_specified", bool, "whether the user specified the heterogeneity or its family"),
-        Column("family", str, "family of test sets on which the heterogeneity was estimated; empty if none was used"),
-    ),
-    key=("metric", "system_a", "system_b"),
-)  # fmt: skip
-"""Table of `pairsig transfer`: one row per pair of systems."""
 
 RANKS = Table(
     "ranks",
@@ -320,33 +286,32 @@ RANKED_PAIRS = Table(
 )
 """Table that `pairsig rank --pairs` writes: one row per pair, the smallest p-value first."""
 
-_BOTH = "standard deviation of the gain between one run of each method"
-_METHOD = "p-value for the method"
+_BOTH = "standard deviation of the gain between one run of each system"
+_OVER_RUNS = "p-value over test sets and runs"
 
-METHODS = Table(
-    "methods",
+RUNS = Table(
+    "runs",
     (
         METRIC,
-        Column("method_a", str, "one method of the pair", heading="method A"),
-        Column("method_b", str, "the other method of the pair", heading="method B"),
-        count("n_runs_a", "runs of method A", "runs", "runs A"),
-        count("n_runs_b", "runs of method B", "runs", "runs B"),
+        SYSTEM_A,
+        SYSTEM_B,
+        count("n_runs_a", "runs of system A", "runs", "runs A"),
+        count("n_runs_b", "runs of system B", "runs", "runs B"),
         N_SEGMENTS,
         Column(
             "design", str, "`crossed` if a run covers all segments; `nested` if every segment is sampled independently",
             choices=("crossed", "nested"),
         ),
-        points("score_a", "mean score of the runs of method A", "score A"),
-        points("score_b", "mean score of the runs of method B", "score B"),
-        Column("better", str, "name of the method with the better mean; empty if they are equal"),
-        GAIN,
-        *ends("ci", "the 95 % interval of the method's gain; none if it has no variance", missing=True),
-        points("standard_error", "standard error of the method's gain over test sets and runs", "s.e. of gain"),
+        points("score_a", "mean score of the runs of system A", "score A"),
+        points("score_b", "mean score of the runs of system B", "score B"),
+        DIFFERENCE,
+        *ends("ci", "the 95 % interval of the difference over test sets and runs; none without variance", missing=True),
+        Column("better", str, "name of the system with the better mean; empty if they are equal"),
+        points("standard_error", "standard error of the difference over test sets and runs", "s.e. of difference"),
         p_value("pvalue_outputs", "p-value for these outputs (over test sets only)", "p (outputs)"),
-        p_value("pvalue_method", "p-value for the method (over test sets and runs)", "p (method)"),
-        p_value("pvalue_holm", f"{_METHOD}, adjusted by Holm for the number of pairs in the table", "p (Holm)"),
-        p_value("pvalue_bootstrap", f"{_METHOD} from a bootstrap of segments and runs", "p (bootstrap)", missing=True),
-        count("n_resamples", "resamples of this bootstrap"),
+        p_value("pvalue", _OVER_RUNS, "p"),
+        p_value("pvalue_holm", f"{_OVER_RUNS}, adjusted by Holm for `n_compared` pairs", "p (Holm)"),
+        count("n_compared", "p-values that are adjusted together", "comparisons", "comparisons"),
         points("sd_test_set", f"{_BOTH}: part due to the test set", missing=True),
         *ends("sd_test_set", missing=True),
         points("sd_training", f"{_BOTH}: part due to training", missing=True),
@@ -354,15 +319,14 @@ METHODS = Table(
         points("sd_rest", f"{_BOTH}: part due to differences between runs on single segments", missing=True),
         *ends("sd_rest", missing=True),
         points("error_twice_segments", "standard error expected with twice the segments"),
-        p_value("pvalue_twice_segments", f"{_METHOD} with twice the segments and the same gain"),
+        p_value("pvalue_twice_segments", f"{_OVER_RUNS} with twice the segments and the same gain"),
         points("error_twice_runs", "standard error expected with twice the runs", missing=True),
-        p_value("pvalue_twice_runs", f"{_METHOD} with twice the runs and the same gain", missing=True),
-        Column("training_sd_specified", bool, "whether the user specified the training variance"),
-        Column("doubt", str, "caveats about the p-value for the method; empty if there are none"),
+        p_value("pvalue_twice_runs", f"{_OVER_RUNS} with twice the runs and the same gain", missing=True),
+        Column("notes", list, "limits of the p-value and the interval of this row"),
     ),
-    key=("metric", "method_a", "method_b"),
+    key=("metric", "system_a", "system_b"),
 )  # fmt: skip
-"""Table that `pairsig methods` writes, and `pairsig compare` prints for runs: one row per pair of methods."""
+"""Table that `pairsig runs` writes, and `pairsig compare` prints for runs: one row per pair of systems."""
 
 
 FAMILY_HETEROGENEITY = Table(
@@ -392,7 +356,7 @@ FAMILY_HETEROGENEITY = Table(
     ),
     key=("family", "metric"),
 )
-"""Heterogeneity of families of test sets, as `pairsig.planning.heterogeneity.families` returns it."""
+"""Heterogeneity of gains between the test sets of families."""
 
 
 GIVEN = ("correlation", "outputs", "nothing")
@@ -470,6 +434,6 @@ FLIPS = Table(
 """Table of `--flips`: segments that pass for only one of two systems, or that change most."""
 
 TABLES = (
-    STATISTICS, COMPARISONS, BASELINE, TRANSFER, FLIPS, METHODS, RANKS, RANKED_PAIRS, FAMILY_HETEROGENEITY,
+    STATISTICS, COMPARISONS, BASELINE, FLIPS, RUNS, RANKS, RANKED_PAIRS, FAMILY_HETEROGENEITY,
     VARIANCE_MODEL,
 )  # fmt: skip

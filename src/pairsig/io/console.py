@@ -25,7 +25,7 @@ from pairsig.io.errors import InputError, LongRun, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
-    from pairsig.core.engine import Progress
+    from pairsig.core.totals import Progress
 
 Run = Callable[[argparse.Namespace], int | None]
 """A command; it returns its exit status if it is not 0."""

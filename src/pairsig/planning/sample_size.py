@@ -25,10 +25,11 @@ from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, frame, read, records
-from pairsig.metrics import registry
-from pairsig.stats import pass_fail
-from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
+from pairsig.stats import power as exact_power
+from pairsig.stats.intervals import ENOUGH, Intervals
+from pairsig.stats.margins import Amount, best_score, in_unit
 from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.pass_fail import score_of_a_pass
 
 Floats = NDArray[np.float64]
 Claim = Literal["difference", "equivalence", "not-worse"]
@@ -39,6 +40,9 @@ CLAIMS: tuple[Claim, ...] = ("difference", *_OF_MARGINS)
 
 FEW = 100
 """With fewer units, the computed power is accurate only for normally distributed differences (see `power`)."""
+
+HEAVY = 0.25
+"""Share of the largest number of degrees of freedom below which a few large differences decide a variance."""
 
 OFF_FEW = 10
 """Largest error of the power in points, found on 20, 30 and 50 units (see `power`)."""
@@ -51,9 +55,6 @@ MOST_ASKED = 1000
 
 VARIANCE_MODEL_FILE = Path(__file__).with_name("variance_model.tsv")
 """The variance model, fitted to the study's comparisons by `python -m study variance-model`."""
-
-Amount = float | str
-"""A score, gain or margin: a number in the unit of the scores, as tables show them, or a percentage such as "70%"."""
 
 _NORMAL = 5_000
 """Degrees of freedom from which on the normal distribution replaces Student's: power differs by less than 1e-4."""
@@ -98,54 +99,35 @@ class Spread:
             )
 
 
-def in_unit(amount: Amount, noun: str, best: float | None) -> float:
-    """A score, gain or margin in the unit of the scores, whose best value is `best` (see `Spread`).
-
-    A score below 1 or a gain below 0.1 point is probably a share, so it is accepted as a percentage only.
-
-    >>> in_unit("70%", "score", 100.0), in_unit(70, "score", 100.0), in_unit("2%", "gain", 1.0)
-    (70.0, 70.0, 0.02)
-    """
-    text = str(amount).strip()
-    stated, name = f"the {noun.replace('-', ' ')} is {text}", f"--{noun}"
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        raise InputError(f"{stated}, expected a number or a percentage, such as {name} 2%") from None
-    if text.endswith("%"):
-        if best is None:
-            raise InputError(f"{stated}, but these scores are not percentages, expected a number in their unit")
-        return value * best / 100
-    if best == 100 and 0 < value < (1 if noun == "score" else 0.1):
-        raise InputError(f"{stated}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
-    if best == 1 and 1 <= value < math.inf:
-        raise InputError(f"{stated}, but the scores are from 0 to 1; write {name} {value:g}% or {name} {value / 100:g}")
-    return value
-
-
 def from_pilot(pair: Pair) -> Spread:
     """Estimate the variance of the difference from a pilot, two systems on a test set from the same source.
 
-    S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
-    ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
+    S² = n s², where s is the standard error of the gain on the pilot's n units (`difference_interval`). The ends of the
+    interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
     """
-    units = pair.units.astype(np.float64)
+    from scipy.special import chdtri
+
+    units = pair.units
     n = units.shape[1]
     n_different = int((units[0] != units[1]).any(axis=1).sum())
     if n < 2 or not n_different:
         raise InputError(
             f"the pilot's systems differ on {n_different} of {n} {pair.unit}s, expected at least two and a difference"
         )
-    from scipy.special import chdtri
-
-    _, error, degrees = (float(value) for value in jackknifed(units, pair.metric))
+    _, error, degrees = Intervals(units, pair.metric, pair.unit).estimate(0, 1)
     if not error > 0:
         raise InputError(f"the pilot's systems differ by the same on each of {n} {pair.unit}s, expected it to vary")
     variance = n * error**2
+    low, high = (degrees * variance / float(chdtri(degrees, share)) for share in (0.025, 0.975))
     notes = [
         f"the standard deviation was estimated from a pilot of {n:,} {pair.unit}s; intervals are for new {pair.unit}s "
         "from the same source"
     ]
+    if degrees < HEAVY * (n - 1):
+        notes.append(
+            "a few large differences decide the pilot's standard deviation: plans from such pilots of 60 units had 65 "
+            f"to 76 % power instead of 80 %; with the upper end of their number of {pair.unit}s, they had more"
+        )
     if n < FEW:
         notes.append(
             f"the pilot has fewer than {FEW} {pair.unit}s; intervals from such pilots covered the true value in 75 to "
@@ -155,29 +137,15 @@ def from_pilot(pair: Pair) -> Spread:
         notes.append(f"the pilot's systems differ on {n_different} of {n:,} {pair.unit}s, too few for a reliable plan")
     return Spread(
         variance=variance,
-        low=degrees * variance / float(chdtri(degrees, 0.025)),
-        high=degrees * variance / float(chdtri(degrees, 0.975)),
+        low=low,
+        high=high,
         unit=pair.unit,
         segments_per_unit=pair.n_segments / n,
         best=best_score(pair),
-        passed=passed_or_failed(units, pair.metric),
+        passed=score_of_a_pass(units, pair.metric),
         source="pilot",
         notes=tuple(notes),
     )
-
-
-def best_score(pair: Pair) -> float | None:
-    """The score of 100 %: that of the metric, or the mean of ones if all values are from 0 to 1, or of 0 and 100.
-
-    None for other scores, and for costs, of which a price below 1 is no share.
-    """
-    if pair.metric.scale is not None or not pair.metric.averaged:
-        return pair.metric.scale
-    values = pair.segments[..., : len(pair.metric.columns)]
-    whole = 100.0 if values.max() == 100 and np.isin(values, (0, 100)).all() else 1.0
-    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole:
-        return None
-    return float(pair.metric.score([whole, 1.0]))
 
 
 def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Floats:
@@ -201,15 +169,13 @@ def from_variance_model(
     score: Amount,
     length: float | None = None,
     correlation: float | None = None,
-    overlap: float | None = None,
     design_effect: float = 1.0,
     variance_model: pd.DataFrame | None = None,
 ) -> Spread:
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
     The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (docs/planning.md). If the correlation
-    ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as a share
-    (`overlap`), or a constant; each case has its own φ. `score` is the mean score of both systems, and `length` the
+    ρ is unknown, 2(1 − ρ) becomes a constant; each case has its own φ. `score` is the mean score of both systems, and `length` the
     mean length of a segment in the unit of `LENGTHS`. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
     sets, the standard deviations τ between test sets and ω between the pairs of a test set, and the degrees of freedom
     of τ.
@@ -222,22 +188,18 @@ def from_variance_model(
             f"there is no variance model for the metric {metric}, expected a pilot, or "
             f"{one_of(name, [OUTCOMES, *known])}"
         )
-    if correlation is not None and overlap is not None:
-        raise InputError("found both the correlation and the systems' outputs, expected only one of them")
-    basis = "correlation" if correlation is not None else "outputs" if overlap is not None else "nothing"
+    basis = "correlation" if correlation is not None else "nothing"
     rows = table[(table["metric"] == name) & (table["given"] == basis)]
-    if rows.empty:
-        raise InputError(f"the variance model for {metric} cannot use outputs; use --correlation, or neither of them")
     if name in LENGTHS and length is None:
         raise InputError(
             f"the variance model for {metric} needs the mean length of segments: add --length, in {LENGTHS[name]}"
         )
     if name not in LENGTHS and length is not None:
         raise InputError(f"the variance model for {metric} does not use lengths, found {length:g}; omit --length")
-    points = _assumed(score, length=length, design_effect=design_effect, correlation=correlation, overlap=overlap)
+    points = _assumed(score, length=length, design_effect=design_effect, correlation=correlation)
     row = rows.iloc[0]
     variance = float(
-        design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or overlap or 0.0)
+        design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or 0.0)
     )
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
     stands_in = [] if metric not in _STANDING_IN else [
@@ -269,12 +231,10 @@ def _assumed(
     design_effect: float,
     length: float | None = None,
     correlation: float | None = None,
-    overlap: float | None = None,
 ) -> float:
     """The score in points, after a check of all that was assumed."""
-    for value, noun in ((correlation, "correlation"), (overlap, "BLEU of the outputs against each other, as a share,")):
-        if value is not None and not -1 < value < 1:
-            raise InputError(f"the {noun} is {value:g}, expected a number between −1 and 1")
+    if correlation is not None and not -1 < correlation < 1:
+        raise InputError(f"the correlation is {correlation:g}, expected a number between −1 and 1")
     points = in_unit(score, "score", 100.0)
     if not 0 < points < 100:
         raise InputError(f"the score is {score}, expected a number between 0 and 100")
@@ -334,7 +294,6 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
 
 _GIVEN = {
     "correlation": "from the correlation",
-    "outputs": "from the outputs",
     "nothing": "without a correlation",
 }
 
@@ -370,8 +329,7 @@ class Design:
     test: Test = field(default_factory=lambda: find("randomization"))  # of a difference
     alpha: float = 0.05
     power: float = 0.8  # desired probability that the test establishes the claim
-    # Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods with K
-    # runs each, whose scores have the standard deviation σ between runs.
+    # Variance of the gain that does not decrease with the number of segments, in points²: that between runs.
     training: float = 0.0
 
     def __post_init__(self) -> None:
@@ -402,10 +360,10 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
 
     Notes
     -----
-    For items that are passed or failed, the power of the exact tests is exact (`pairsig.stats.pass_fail`), for up to
-    100,000 discordant items and, against a margin, up to 10,000 items. An item is discordant with the probability ψ =
-    S² + g² in shares, since S² = ψ − g², but at least g, which S² does not ensure near scores of 0 or 100. In all other
-    cases it is that of Student's test; docs/planning.md has the formulas and their accuracy.
+    For items that are passed or failed, the power is exact (`pairsig.stats.power`), for up to 100,000 discordant items.
+    An item is discordant with the probability ψ = S² + g² in shares, since S² = ψ − g², but at least g, which S² does
+    not ensure near scores of 0 or 100. In all other cases it is that of Student's test; docs/planning.md has the
+    formulas and their accuracy.
     """
     if n_units < 2:
         return 0.0
@@ -415,20 +373,18 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
     return _students(variance, n_units, gain, design)
 
 
-def _of_items(
-    variance: float, gain: float, design: Design, passed: float | None
-) -> pass_fail.Difference | pass_fail.Margin | None:
+def _of_items(variance: float, gain: float, design: Design, passed: float | None) -> exact_power.Items | None:
     """The exact test of items if the design has one; bootstraps and designs with several runs have none."""
     if passed is None or design.training:
         return None
     share = gain / passed
     discordant = min(1.0, max(variance / passed**2 + share**2, share))
     if design.claim != "difference":
-        margin = float(design.margin or 0) / passed
-        return pass_fail.Margin(discordant, share, design.alpha, margin, equivalence=design.claim == "equivalence")
+        margin, both = float(design.margin or 0) / passed, design.claim == "equivalence"
+        return exact_power.Items(discordant, share, design.alpha, margin=margin, equivalence=both)
     if design.test.draw != "swap":
         return None
-    return pass_fail.Difference(discordant, share, design.alpha, sides=2 if design.test.two_sided else 1)
+    return exact_power.Items(discordant, share, design.alpha, sides=2 if design.test.two_sided else 1)
 
 
 def _students(variance: float, n_units: int, gain: float, design: Design) -> float:
@@ -494,7 +450,7 @@ def size_for(variance: float, n_units: int, design: Design, passed: float | None
         gain, mine = (size, design) if design.claim == "difference" else (0.0, replace(design, margin=size))
         exact = _of_items(variance, gain, mine, passed)
         if exact is not None and exact.covers(n_units):
-            return exact.has(n_units, design.power)
+            return exact.power(n_units) >= design.power
         return _students(variance, n_units, gain, mine) >= design.power
 
     most = math.inf if passed is None else passed * (1 - 1e-9)
@@ -629,17 +585,6 @@ def _critical(design: Design) -> float:
     sides = 2 if design.claim == "difference" and design.test.two_sided else 1
     missed = (1 - design.power) / (2 if design.claim == "equivalence" else 1)
     return float(ndtri(1 - design.alpha / sides) + ndtri(1 - missed))
-
-
-def overlap_of(output: Sequence[str], other_output: Sequence[str], **options: Any) -> float:
-    """BLEU of one system's outputs against another's, as a share; it replaces the correlation without a reference.
-
-    The rows of the table `VARIANCE_MODEL` with `outputs` report how well it does.
-    """
-    bleu = registry.metric("bleu")
-    counted = bleu.statistics(output, other_output, **options)
-    totals = np.array([np.asarray(counted[column]).sum() for column in bleu.columns], dtype=np.float64)
-    return float(bleu.score(totals)) / 100
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002

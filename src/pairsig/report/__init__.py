@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairsig.comparisons.baseline import equation
+from pairsig.comparisons.wording import equation
 from pairsig.io.errors import InputError
 from pairsig.io.tables import write_text
 from pairsig.report.evidence import Evidence, of_methods, of_systems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairsig.comparisons.baseline import pairs_with_one
+from pairsig.comparisons.compare import named_pairs
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import FLIPS
 from pairsig.io.packages import pd
@@ -28,7 +28,7 @@ def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -
         flipped(by_segment(statistics, metric, counts[rows[a]], counts[rows[b]], (0, 1))).assign(
             metric=metric.name, system_a=a, system_b=b
         )
-        for a, b in pairs_with_one(names, baseline)
+        for a, b in named_pairs(names, baseline)
     ]
     changed = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
     return frame(FLIPS, changed[list(FLIPS.names)])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, product
 from typing import Any
 
-from pairsig.comparisons.baseline import decisive, equation, lower_is_better, rounded, shown_adjusted, shown_p
+from pairsig.comparisons.wording import equation, lower_is_better, rounded, shown_adjusted, shown_p
 from pairsig.core import definitions
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, records
@@ -19,7 +19,7 @@ ALPHA = 0.05
 
 
 def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
-    """One sentence per metric on the table of `compare_with_one`, for the first of its tests.
+    """One sentence per metric on the table of `compare`, for the first of its tests.
 
     A sentence calls a system better if p (with several systems: adjusted by Holm's method) is below `ALPHA`. Otherwise
     it says that the difference is not significant, never that there is none, which only a margin test can show; that
@@ -29,8 +29,8 @@ def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
     Parameters
     ----------
     table
-        Table of `compare_with_one`, without `stop_at`. For one pair of several, a column `holm` may contain the
-        adjusted p as text (`baseline.shown_adjusted`).
+        Table of `compare`. For one pair of several, a column `holm` may contain the
+        adjusted p as text (`wording.shown_adjusted`).
     """
     reported = rows_reported([as_gains(row) for row in records(table)])
     by_metric = groupby(reported, lambda row: row["metric"])
@@ -84,21 +84,21 @@ def digits(gain: float, low: float, high: float) -> int:
 
 
 def of_methods(table: pd.DataFrame, n_documents: int = 0) -> str:
-    """The table of `compare_methods` as one sentence per metric and pair, by the p-value of the method.
+    """The table of `compare_runs` as one sentence per metric and pair, by the p-value of the method.
 
     With several rows, or a column `n_compared` above 1, the p-value adjusted by Holm decides, and the sentence reports
     both. `n_documents` is the number of documents if these are the units.
     """
     sentences = []
-    for row in table.to_dict("records"):
-        p, n_compared = f"p = {row['pvalue_method']:.3g}", row.get("n_compared", len(table))
+    for row in map(as_gains, records(table)):
+        p, n_compared = f"p = {row['pvalue']:.3g}", row["n_compared"]
         if n_compared > 1:
             holm = adjusted_by_holm(f"{row['pvalue_holm']:.3g}", n_compared)
             p += f" ({holm})"
         runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, {size(row['n_segments'], n_documents)}"
         interval = "" if math.isnan(row["ci_low"]) else f"95 % CI {_interval(row)}; "
         about = f"{interval}over runs and test sets, {p}, {runs}"
-        sentences.append(_of_pair(row, row["method_a"], row["method_b"], row["pvalue_holm"], about))
+        sentences.append(_of_pair(row, row["system_a"], row["system_b"], row["pvalue_holm"], about))
     return "\n".join(sentences)
 
 
@@ -107,7 +107,7 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
     if len(chosen) == 1:
         (row,) = chosen
         (holm,) = [row["holm"]] if "holm" in row else shown_adjusted(chosen)
-        yield of_pair(row, holm, decisive(chosen)[0])
+        yield of_pair(row, holm, chosen[0]["pvalue_holm"])
     else:
         yield _of_several(chosen)
     yield from _of_score_intervals(chosen)
@@ -173,7 +173,8 @@ def _of_several(rows: Sequence[Row]) -> str:
     common, compared = (
         ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
     )
-    for row, decides, p in zip(rows, decisive(rows), shown_adjusted(rows), strict=True):
+    for row, p in zip(rows, shown_adjusted(rows), strict=True):
+        decides = row["pvalue_holm"]
         ahead = row["better"] == row[compared]
         verdict = ("better" if ahead else "worse") if decides < ALPHA else "not significantly different"
         gain = f"by {_decimals(row, row['gain'])}"

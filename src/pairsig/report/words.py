@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pairsig.comparisons.baseline import equation
+from pairsig.comparisons.wording import equation
 from pairsig.io.rendering import count
 from pairsig.report.evidence import Evidence
 from pairsig.report.sentences import ALPHA, verdict

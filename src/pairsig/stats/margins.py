@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pairsig.core.definitions import Named
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
-from pairsig.stats.intervals import jackknifed, passed_or_failed
+from pairsig.stats.intervals import Intervals
 from pairsig.stats.paired import Pair
-from pairsig.stats.pass_fail import exact_p
+from pairsig.stats.pass_fail import tango
 from pairsig.stats.results import Result
 
-Floats = NDArray[np.float64]
+Amount = float | str
+"""A score, gain or margin: a number in the unit of the scores, as tables show them, or a percentage such as "70%"."""
 
 CLAIMS = ("equivalence", "a-not-worse", "b-not-worse")
 """Claims about two systems: they differ by less than the margin, or A (B) is not worse by the margin or more."""
@@ -38,8 +38,6 @@ class MarginResult(Result):
         M, in points.
     claim, alternative
         The claim that a small `pvalue` supports, one of `CLAIMS`.
-    exact
-        Whether it is the exact test for pass/fail units.
 
     See Also
     --------
@@ -54,7 +52,6 @@ class MarginResult(Result):
 
     margin: float
     claim: str
-    exact: bool
 
     def says(self, name_a: str, name_b: str) -> str:
         """A sentence on the meaning of a small p-value."""
@@ -109,14 +106,13 @@ def margin_test(
     that the test set was drawn from. The null hypothesis of "a-not-worse" is Δ <= −M, that of "b-not-worse" Δ >= M, and
     that of "equivalence" |Δ| >= M, whose p is the larger of the two others (two one-sided tests: Schuirmann 1987).
 
-    **Studentized**, for every metric: p = P(Tν >= (M + δ) / s) for "a-not-worse" and P(Tν >= (M − δ) / s) for
-    "b-not-worse", with the jackknife's standard error s and its degrees of freedom ν as in `difference_interval`, and
-    Student's distribution Tν. Systems with the same counts on every unit have no s, and p = 1. If only few of many
-    units differ, p can be too small, see `Interval.doubt`.
+    **Pass/fail units** (as in `difference_interval`) have the score test of Tango (1998): p = P(Z > z), with the
+    standard error that the null hypothesis implies. Its margins with p = α are the ends of Tango's interval.
 
-    **Exact**, for pass/fail units (as in `difference_interval`), with any number of them: the test by Tango's (1998)
-    score, with the maximum over the nuisance parameter (Berger and Sidik 2003). docs/equivalence.md has the
-    formula.
+    **All others** have p = P(Tν >= (M + δ) / s) for "a-not-worse" and P(Tν >= (M − δ) / s) for "b-not-worse", with the
+    standard error s and the degrees of freedom ν of `difference_interval`, and Student's distribution Tν. Systems with
+    the same counts on every unit have no s, and p = 1. If only few of many units differ, p can be too small, see
+    `Interval.doubt`.
 
     Examples
     --------
@@ -126,7 +122,7 @@ def margin_test(
     >>> a, b = np.ones((2, 200))
     >>> a[:5] = b[5:10] = 0
     >>> round(margin_test(a, b, 0.05).pvalue, 4)
-    0.0066
+    0.0029
     """
     return against(Pair.of(a, b, metric, document), margin, claim)
 
@@ -134,21 +130,28 @@ def margin_test(
 def against(pair: Pair, margin: float, claim: str) -> MarginResult:
     """The result of `margin_test` for two systems that are prepared."""
     choose(claim, CLAIMS, "claim")
-    units = pair.units.astype(np.float64)
-    whole = passed_or_failed(units, pair.metric)
-    check_margin(margin, pair.metric, whole)
-    signs = {"equivalence": (1, -1), "a-not-worse": (1,), "b-not-worse": (-1,)}[claim]
-    if whole is not None:
-        first, second = units[:, :, 0] if pair.metric.higher_is_better else units[::-1, :, 0]
-        r, s, n = int((first > second).sum()), int((first < second).sum()), len(first)
-        tables = [(r, s) if sign > 0 else (s, r) for sign in signs]
-        p = max(exact_p(*table, n, margin / whole) for table in tables)
-    else:
-        p = max(studentized_p(units, pair.metric, margin, sign) for sign in signs)
-    exact = whole is not None
-    test = Named("exact" if exact else "studentized", claim, name="margin")
-    described = pair.described(test, f"margin:{margin!r}")
-    return MarginResult(**described, pvalue=float(p), margin=margin, claim=claim, exact=exact)
+    intervals = Intervals(pair.units, pair.metric, pair.unit)
+    passed = None if intervals.items is None else intervals.items.passed
+    check_margin(margin, pair.metric, passed)
+    sides = {"equivalence": (1, -1), "a-not-worse": (1,), "b-not-worse": (-1,)}[claim]
+    p = max(not_worse(intervals, margin, side) for side in sides)
+    test = Named("score" if passed is not None else "studentized", claim, name="margin")
+    return MarginResult(**pair.described(test, f"margin:{margin!r}"), pvalue=p, margin=margin, claim=claim)
+
+
+def not_worse(intervals: Intervals, margin: float, side: int = 1) -> float:
+    """P-value of "the first system is not worse by the margin"; of the second one with the side −1."""
+    from scipy.special import ndtr, stdtr
+
+    if intervals.items is not None:
+        won, lost = intervals.items.better(0, 1)
+        r, s = (won, lost) if side == 1 else (lost, won)
+        return float(ndtr(-tango(float(r), float(s), intervals.items.n_units, margin / intervals.items.passed)))
+    if intervals.units.shape[1] < 2:
+        return 1.0
+    gain, error, degrees = intervals.estimate(0, 1)
+    # An error of 0 says nothing about other units: the outputs are the same, or differ equally on every unit.
+    return float(stdtr(degrees, -(margin + side * gain) / error)) if error > 0 else 1.0
 
 
 def check_margin(margin: float, metric: Metric, largest: float | None = None) -> None:
@@ -163,14 +166,40 @@ def check_margin(margin: float, metric: Metric, largest: float | None = None) ->
         )
 
 
-def studentized_p(units: Floats, metric: Metric, margin: float, sign: int = 1) -> Any:
-    """P(Tν >= (M + sign · δ) / s) of counts (..., 2, units, columns), see `margin_test`; 1 where no unit differs."""
-    from scipy.special import stdtr  # scipy.stats would cost a second to import
+def in_unit(amount: Amount, noun: str, best: float | None) -> float:
+    """A score, gain or margin in the unit of the scores, whose best value is `best` (see `Spread`).
 
-    if units.shape[-2] < 2:
-        return np.ones(units.shape[:-3])
-    gain, error, degrees = jackknifed(units, metric)
-    # An error of 0 says nothing about other units: the outputs are the same, or differ equally on every unit.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = stdtr(degrees, -(margin + sign * gain) / error)
-    return np.where(error > 0, p, 1.0)
+    A score below 1 or a gain below 0.1 point is probably a share, so it is accepted as a percentage only.
+
+    >>> in_unit("70%", "score", 100.0), in_unit(70, "score", 100.0), in_unit("2%", "gain", 1.0)
+    (70.0, 70.0, 0.02)
+    """
+    text = str(amount).strip()
+    stated, name = f"the {noun.replace('-', ' ')} is {text}", f"--{noun}"
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        raise InputError(f"{stated}, expected a number or a percentage, such as {name} 2%") from None
+    if text.endswith("%"):
+        if best is None:
+            raise InputError(f"{stated}, but these scores are not percentages, expected a number in their unit")
+        return value * best / 100
+    if best == 100 and 0 < value < (1 if noun == "score" else 0.1):
+        raise InputError(f"{stated}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
+    if best == 1 and 1 <= value < math.inf:
+        raise InputError(f"{stated}, but the scores are from 0 to 1; write {name} {value:g}% or {name} {value / 100:g}")
+    return value
+
+
+def best_score(pair: Pair) -> float | None:
+    """The score of 100 %: that of the metric, or the mean of ones if all values are from 0 to 1, or of 0 and 100.
+
+    None for other scores, and for costs, of which a price below 1 is no share.
+    """
+    if pair.metric.scale is not None or not pair.metric.averaged:
+        return pair.metric.scale
+    values = pair.segments[..., : len(pair.metric.columns)]
+    whole = 100.0 if values.max() == 100 and np.isin(values, (0, 100)).all() else 1.0
+    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole:
+        return None
+    return float(pair.metric.score([whole, 1.0]))

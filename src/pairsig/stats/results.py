@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from pairsig.io.results import OneRow
-from pairsig.stats.intervals import agreeing, signed
+from pairsig.stats.intervals import ConfidenceInterval, of_pair
 from pairsig.stats.paired import Pair
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-class ConfidenceInterval(NamedTuple):
-    """Ends of a confidence interval; nan where there is none."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +58,7 @@ class Result(OneRow):
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """Confidence interval of score(a) − score(b), in closed form.
 
-        For a two-sided test it excludes 0 exactly if `pvalue` < 1 − `confidence_level`.
+        It does not depend on the test, so 0 may be inside although `pvalue` < 1 − `confidence_level`, or the reverse.
 
         Parameters
         ----------
@@ -76,9 +69,7 @@ class Result(OneRow):
         -------
         ConfidenceInterval, the ends `low` and `high` in points; see `difference_interval`.
         """
-        interval = signed(self._pair, confidence_level)
-        if self.alternative == "two-sided":
-            interval = agreeing(interval, self.statistic, self.pvalue)
+        interval = of_pair(self._pair, confidence_level)
         return ConfidenceInterval(interval.low, interval.high)
 
     def _figure(self) -> Figure:

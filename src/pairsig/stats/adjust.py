@@ -17,14 +17,3 @@ def holm(p: Floats) -> Floats:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order]), 1.0)
     return adjusted
-
-
-def benjamini_hochberg(p: Floats) -> Floats:
-    """P-values that control the false discovery rate (Benjamini and Hochberg 1995).
-
-    The k-th smallest of m p-values becomes m p / k, at most the one after it and at most 1.
-    """
-    order = np.argsort(p, kind="stable")[::-1]
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum.accumulate(np.minimum(p[order] / (np.arange(len(p), 0, -1) / len(p)), 1.0))
-    return adjusted

@@ -1,4 +1,4 @@
-"""Numbers as integer multiples of a step, so that their sums are exact in any order.
+"""Counts as whole multiples of a step, so that their sums are exact in any order.
 
 To save memory, large arrays of counts are processed a few systems at a time; only results are copied as a whole.
 """
@@ -82,24 +82,30 @@ def in_steps(values: NDArray[Any], steps: float) -> NDArray[Any]:
     return values if values.dtype.kind in "biu" else np.rint(values.astype(np.float64) * float(steps))
 
 
-def steps_by_column(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Number of steps per unit for each column of counts (systems, units, columns).
+def steps_by_column(columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """Number of steps per unit for each of some columns (systems × units).
 
     Values that are not multiples of any step are rounded to the finest step 2⁻ᵏ with exact sums over the units: about
     15 significant digits of the largest possible total.
+
+    Raises
+    ------
+    InputError
+        For whole numbers whose sums may reach 2⁵³.
     """
-    n_units = counts.shape[1]
-    steps = np.ones(counts.shape[2])
-    for column in range(counts.shape[2]):
-        values = counts[:, :, column]
+    steps = np.ones(len(columns))
+    for column, values in enumerate(columns):
+        n_units = values.shape[1]
         n_steps = steps_to_unit(values, n_units)
         if n_steps is not None:
             steps[column] = n_steps
-            continue
-        if whole_numbers(values):
-            raise too_large(counts[:, :, [column]])
-        # The largest 2ᵏ with 2ᵏ · n · max |value| < 2⁵³, and no larger than floats are.
-        steps[column] = np.exp2(min(np.floor(52 - np.log2(largest(values)) - np.log2(n_units)), 1023.0))
+        elif whole_numbers(values):
+            raise InputError(
+                f"counts are as large as {largest(values):g} on {n_units} units, so their sums cannot be exact; "
+                "expected sums below 2**53"
+            )
+        else:  # the largest 2ᵏ with 2ᵏ · n · max |value| < 2⁵³, and no larger than floats are
+            steps[column] = np.exp2(min(np.floor(52 - np.log2(largest(values)) - np.log2(n_units)), 1023.0))
     return steps
 
 
@@ -108,22 +114,3 @@ def whole_numbers(values: NDArray[Any]) -> bool:
     return values.dtype.kind in "biu" or all(
         bool((values[rows] == np.rint(values[rows])).all()) for rows in some_systems(values)
     )
-
-
-def too_large(counts: NDArray[Any]) -> InputError:
-    """The error for counts (systems, units, columns) whose sums may reach 2⁵³."""
-    n_units = counts.shape[1]
-    return InputError(
-        f"counts are as large as {largest(counts):g} on {n_units} units, so their sums cannot be exact; expected sums "
-        "below 2**53"
-    )
-
-
-def totals(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Exact sums of counts (systems, units, columns) over the units."""
-    steps = steps_by_column(counts)
-    sums = np.empty((len(counts), counts.shape[2]))
-    for rows in some_systems(counts):
-        for column, n_steps in enumerate(steps):
-            sums[rows, column] = in_steps(counts[rows, :, column], n_steps).sum(axis=1) / n_steps
-    return sums

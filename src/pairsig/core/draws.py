@@ -17,7 +17,7 @@ import numpy as np
 from numpy import uint64
 from numpy.typing import NDArray
 
-from pairsig.core.compiled import compiled, inlined
+from pairsig.core.loops import compiled, inlined
 from pairsig.io.packages import installed
 
 _FEW_UNITS = 512
@@ -81,18 +81,6 @@ def _swaps(k0, k1, first, swapped):  # type: ignore[no-untyped-def]
                 swapped[row, unit] = (word >> uint64(unit - start)) & uint64(1)
 
 
-@compiled
-def _tilted_swaps(k0, k1, first, thresholds, swapped):  # type: ignore[no-untyped-def]
-    n_rows, n_units = swapped.shape
-    for row in range(n_rows):
-        a, b, c, w = _start(k0, k1, first + row)
-        for unit in range(0, n_units, 2):
-            word, a, b, c, w = _step(a, b, c, w)
-            swapped[row, unit] = (word & uint64(0xFFFFFFFF)) < thresholds[unit]
-            if unit + 1 < n_units:
-                swapped[row, unit + 1] = (word >> uint64(32)) < thresholds[unit + 1]
-
-
 def bootstrap_counts(
     seed: int, first: int, n_rows: int, n_units: int, *, n_draws: int | None = None, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
@@ -126,18 +114,6 @@ def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any]
         return swapped
     words = _many_words(seed, first, n_rows, -(-n_units // 64))
     swapped[:] = np.unpackbits(words.view(np.uint8), axis=1, count=n_units, bitorder="little")
-    return swapped
-
-
-def tilted_swaps(
-    thresholds: NDArray[np.uint64], seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """Swaps of which that of unit i has the probability thresholdsᵢ / 2³²; parameters as above."""
-    swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    if pays(n_units):
-        _tilted_swaps(*key(seed), first, thresholds, swapped)
-        return swapped
-    swapped[:] = _many_words(seed, first, n_rows, -(-n_units // 2)).view("<u4")[:, :n_units] < thresholds
     return swapped
 
 

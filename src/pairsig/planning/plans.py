@@ -15,7 +15,8 @@ from pairsig.io.errors import InputError, listed
 from pairsig.io.results import TableResult
 from pairsig.metrics import Metric, registry
 from pairsig.planning import sample_size
-from pairsig.planning.sample_size import LENGTHS, OUTCOMES, Amount, Spread, render
+from pairsig.planning.sample_size import LENGTHS, OUTCOMES, Spread, render
+from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
 
 if TYPE_CHECKING:
@@ -73,7 +74,6 @@ def plan(
     score: Amount | None = None,
     length: float | None = None,
     correlation: float | None = None,
-    overlap: float | None = None,
     design_effect: float = 1.0,
     test: str = "randomization",
     method: str | None = None,
@@ -81,8 +81,6 @@ def plan(
     alpha: float = 0.05,
     power: float = 0.8,
     unit: Unit = "segment",
-    runs: int | None = None,
-    training_sd: Amount | None = None,
 ) -> Plan:
     """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect.
 
@@ -105,9 +103,8 @@ def plan(
     length
         Without a pilot: mean length of a segment, in reference words (BLEU), words (UAS), gold brackets (PARSEVAL),
         sure links (AER), or gold items (F1).
-    correlation, overlap
-        Without a pilot: correlation of the two systems' segments; or the BLEU of the outputs of one system against
-        those of the other, as a share. For accuracy, the default correlation is that of leaderboards whose pairs
+    correlation
+        Without a pilot: correlation of the two systems' segments. For accuracy, the default correlation is that of leaderboards whose pairs
         correlate least, so the plan is cautious.
     design_effect
         Without a pilot: how much documents increase the variance.
@@ -117,8 +114,6 @@ def plan(
         Probability with which it should detect the gain.
     unit
         Unit of the pilot.
-    runs, training_sd
-        Runs of each method, and the standard deviation of a score between them, in points.
 
     Returns
     -------
@@ -149,23 +144,15 @@ def plan(
     0   0.5      6240.0  3789.0  10281.0
     1   1.0      1562.0   949.0   2572.0
     """
-    if (runs is None) != (training_sd is None):
-        raise InputError("found only one of --runs and --training-sd, expected both or neither")
     if data is None:
-        name, spread = _assumed(metric, score, length, correlation, overlap, design_effect)
+        name, spread = _assumed(metric, score, length, correlation, design_effect)
     else:
         assumed = {"score": score, "length": length, "correlation": correlation}
         for option, value in assumed.items():
             if value is not None:
                 raise InputError(f"--{option} is for planning without a pilot; leave it out, or the files")
         name, spread = _pilot(data, metric, systems, unit)
-    deviation = sample_size.in_unit(training_sd or 0, "training-sd", spread.best)
-    n_runs = 1 if runs is None else runs
-    if not (n_runs >= 1 and deviation >= 0):
-        raise InputError(f"found {n_runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
-    design = sample_size.Design(
-        test=find(test, method, alternative), alpha=alpha, power=power, training=2 * deviation**2 / n_runs
-    )
+    design = sample_size.Design(test=find(test, method, alternative), alpha=alpha, power=power)
     rows = sample_size.plan(
         name, spread, design, gains=_several(gain), margins=_several(margin), sizes=_several(segments)
     )
@@ -182,7 +169,6 @@ def _assumed(
     score: Amount | None,
     length: float | None,
     correlation: float | None,
-    overlap: float | None,
     design_effect: float,
 ) -> tuple[str, Spread]:
     """The metric, and the variance without a pilot; one message about all that is missing."""
@@ -200,11 +186,12 @@ def _assumed(
     assert score is not None
     if name != OUTCOMES:
         return name, sample_size.from_variance_model(
-            name, score=score, length=length, correlation=correlation, overlap=overlap, design_effect=design_effect
+            name, score=score, length=length, correlation=correlation, design_effect=design_effect
         )
-    if overlap is not None or length is not None:
-        useless = "outputs" if length is None else f"--length {length:g}"
-        raise InputError(f"found {useless}, but planning for {OUTCOMES} only takes --score and --correlation")
+    if length is not None:
+        raise InputError(
+            f"found --length {length:g}, but planning for {OUTCOMES} only takes --score and --correlation"
+        )
     return name, sample_size.from_outcomes(score=score, correlation=correlation, design_effect=design_effect)
 
 

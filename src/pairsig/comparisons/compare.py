@@ -1,0 +1,450 @@
+"""Comparisons of systems in pairs, with one output each: all tests and metrics in one table.
+
+This is what `pairsig compare`, `pairsig.compare` and the study call. The same pairs of the same systems have the same
+p-values and the same adjustment, whoever asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.core import definitions
+from pairsig.core.definitions import Test, find
+from pairsig.core.exceedances import pvalues
+from pairsig.core.influence import design_effect, influence_values
+from pairsig.core.scores import Scorer
+from pairsig.core.statistics import Statistics, unused_documents
+from pairsig.core.totals import Progress, Resampling
+from pairsig.io.choices import choose, once
+from pairsig.io.columns import BASELINE
+from pairsig.io.errors import InputError, listed, quoted
+from pairsig.io.tables import Row
+from pairsig.metrics import Metric
+from pairsig.stats import exact, margins, near_exact, paired, sampling
+from pairsig.stats.adjust import holm
+from pairsig.stats.intervals import Interval, Intervals, of_scores
+from pairsig.stats.margins import Amount
+from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.pass_fail import Items
+
+Pairs = Literal["first", "all"]
+"""Which pairs: the first system with every other, or every pair."""
+
+COLUMNS = BASELINE.names
+"""Columns of the table."""
+
+OVERLAP = (
+    "the intervals of two scores may overlap although A − B is significant: both systems were scored on the same "
+    "segments, and only the interval of A − B shows whether they differ"
+)
+"""What intervals of scores do not show."""
+
+ENOUGH_DOCUMENTS = 15
+"""With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
+
+
+def compare(
+    data: Statistics,
+    metrics: Sequence[Metric],
+    tests: Sequence[Test] = (),
+    *,
+    pairs: Pairs = "first",
+    baseline: str | None = None,
+    margin: Amount | None = None,
+    unit: Unit = "segment",
+    score_intervals: bool = False,
+    resampling: Resampling | None = None,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Compare systems in pairs, by every metric and test: one row of table `BASELINE` each.
+
+    Parameters
+    ----------
+    data
+        Systems with one output each.
+    metrics
+        Metrics of the data.
+    tests
+        What `planned` returns; by default the exact test. Where a test does not exist or takes too long, the Monte
+        Carlo test replaces it, and the row says so.
+    pairs, baseline
+        The first system and every other (the default), or all pairs; with a baseline, every other system and the
+        baseline. Differences are score(A) − score(B).
+    margin
+        Adds three rows for every metric and pair, one per claim of `margin_test`.
+    unit
+        What is drawn or swapped as a whole.
+    score_intervals
+        Whether each score gets an interval of its own.
+    resampling, progress
+        Of the tests that draw.
+
+    Returns
+    -------
+    Rows with p-values adjusted for the number of pairs and metrics (Holm 1979), separately for each test; `notes` of a
+    row are caveats, the most important one first.
+    """
+    once([metric.name for metric in metrics], "metric")
+    if not metrics:
+        raise InputError("found no metric, expected at least one")
+    named = named_pairs(data.systems, pairs, baseline)
+    tests = tests or planned()
+    if any(test.directed for test in tests) and pairs == "all" and baseline is None and len(data.systems) > 2:
+        raise InputError(
+            f"found the alternative {next(test.alternative for test in tests if test.directed)!r} for all pairs of "
+            f"{len(data.systems)} systems, expected two systems, or a baseline: which score should be greater?"
+        )
+    rows: list[Row] = []
+    for metric in metrics:
+        rows += _of_metric(
+            _Compared.of(data, metric, named, unit, score_intervals), tests, margin, resampling or Resampling(), progress
+        )
+    return adjust(rows)
+
+
+def named_pairs(
+    systems: Sequence[str], pairs: Pairs = "first", baseline: str | None = None
+) -> list[tuple[str, str]]:
+    """System A and B of each comparison.
+
+    A declared baseline is B, so that a difference shows what a system adds to it.
+
+    >>> named_pairs(["x", "y", "z"]), named_pairs(["x", "y", "z"], baseline="x")
+    ([('x', 'y'), ('x', 'z')], [('y', 'x'), ('z', 'x')])
+    >>> named_pairs(["x", "y", "z"], "all")
+    [('x', 'y'), ('x', 'z'), ('y', 'z')]
+    """
+    if len(systems) < 2:
+        raise InputError("found one system, expected at least two to compare")
+    if baseline is not None:
+        choose(baseline, systems, "baseline")
+        return [(other, baseline) for other in systems if other != baseline]
+    if pairs == "all":
+        return list(combinations(systems, 2))
+    first, *others = systems
+    return [(first, other) for other in others]
+
+
+def planned(
+    tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives: Sequence[str] = ()
+) -> list[Test]:
+    """Every named test with each of the methods that it has, or its default, and with each alternative."""
+    for test in tests:
+        choose(test, definitions.names(), "test")
+    once(tests, "test")
+    tests = tests or [definitions.DEFAULT_TEST]
+    known = list(dict.fromkeys(chain.from_iterable(definitions.methods(test) for test in tests)))
+    for method in filter(None, methods):
+        if not known:
+            choice = [name for name in definitions.names() if definitions.methods(name)]
+            raise InputError(
+                f"found the method {quoted(method)}, expected none for the test {listed(tests)}: only {listed(choice)} "
+                "has methods"
+            )
+        choose(method, known, "method:")
+    once(methods, "method")
+    for alternative in alternatives:
+        choose(alternative, definitions.alternatives(tests[-1]), "alternative:")
+    once(alternatives, "alternative")
+    found = []
+    for test in tests:
+        ways = [method for method in methods if method in definitions.methods(test)] or [None]
+        found += [find(test, *way) for way in product(ways, alternatives or [None])]
+    return found
+
+
+@dataclass(frozen=True)
+class Tested:
+    """P-values of pairs by one test, and what they follow from: arrays (pairs,).
+
+    `by` is the test of each pair, which is the Monte Carlo test where there is no exact one; then `n_resamples` is not
+    0. `counts` are the other columns of table `COMPARISONS` about its draws.
+    """
+
+    pvalue: NDArray[np.float64]
+    log10_pvalue: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    estimator: NDArray[np.object_]
+    by: NDArray[np.object_]
+    n_resamples: NDArray[np.int64]
+    counts: dict[str, NDArray[Any]]
+
+
+def tested(
+    scorer: Scorer,
+    pairs: NDArray[np.intp],
+    test: Test,
+    resampling: Resampling,
+    *,
+    favoured: bool = True,
+    resamples: range | None = None,
+    progress: Progress | None = None,
+) -> Tested:
+    """Test pairs of systems, (pairs × 2) positions of the better and the other one, over common draws.
+
+    Pairs for which an exact test is out of reach get the Monte Carlo test. `favoured` is `Test.favours` of all pairs.
+    """
+    n = len(pairs)
+    p, log10_p, low, high = np.full((4, n), np.nan)
+    if test.exact:
+        logs = exact.log_pvalues(
+            scorer, pairs, test, favoured=favoured, threads=resampling.threads, progress=progress
+        )
+        for row in np.flatnonzero(~np.isnan(logs)):
+            p[row], log10_p[row] = exact.probability(float(logs[row]))
+        low[:], high[:] = p, p
+    drawn, chosen = np.isnan(p), test.monte_carlo
+    of_resamples = range(resampling.n_resamples) if resamples is None else resamples
+    estimator = np.full(n, "", dtype=object)
+    counts: dict[str, NDArray[Any]] = {name: np.zeros(n, dtype=np.int64) for name in ("n_greater", "n_equal")}
+    counts |= {name: np.full(n, np.nan) for name in ("pvalue_linear", "n_added", "n_removed")}
+    if drawn.any():
+        some, gains = pairs[drawn], np.abs(scorer.gains(pairs[drawn]))
+        how: dict[str, Any] = {"favoured": favoured, "resamples": of_resamples, "progress": progress}
+        if chosen.draw == "swap":
+            shuffles = near_exact.counted(scorer, some, chosen, resampling, **how)
+            exceeding = shuffles.exceedances
+            estimate = near_exact.estimates(shuffles, gains, chosen, favoured=favoured)
+            p[drawn], low[drawn], high[drawn] = estimate.pvalue, estimate.low, estimate.high
+            estimator[drawn] = estimate.estimator
+            values = (shuffles.linear, shuffles.n_added, shuffles.n_removed)
+            for name, of_pairs in zip(("pvalue_linear", "n_added", "n_removed"), values, strict=True):
+                counts[name][drawn] = of_pairs
+        else:
+            exceeding = sampling.exceedances(scorer, some, chosen, resampling, **how)
+            p[drawn], low[drawn], high[drawn] = pvalues(exceeding, gains, chosen)
+        counts["n_greater"][drawn], counts["n_equal"][drawn] = exceeding.n_greater, exceeding.n_equal
+        with np.errstate(divide="ignore"):
+            log10_p[drawn] = np.log10(p[drawn])
+    by = np.full(n, test, dtype=object)
+    by[drawn] = chosen
+    return Tested(p, log10_p, low, high, estimator, by, np.where(drawn, len(of_resamples), 0), counts)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What all tests of some pairs by one metric share."""
+
+    data: Statistics
+    metric: Metric
+    unit: Unit
+    segments: NDArray[Any]  # counts (systems × segments × columns)
+    scorer: Scorer  # of units
+    pairs: NDArray[np.intp]  # positions of A and B, (pairs × 2)
+    intervals: list[Interval]
+    scores: list[tuple[float, float]] | None  # ends of each score's interval, if these are wanted
+
+    @classmethod
+    def of(
+        cls, data: Statistics, metric: Metric, named: Sequence[tuple[str, str]], unit: Unit, score_intervals: bool
+    ) -> _Compared:
+        segments, units = data.of(metric), data.of_units(metric, unit)
+        place = {name: row for row, name in enumerate(data.systems)}
+        pairs = np.array([[place[a], place[b]] for a, b in named])
+        intervals = Intervals(units, metric, unit)
+        return cls(
+            data, metric, unit, segments, Scorer(units, metric, data.systems), pairs,
+            intervals=[intervals.of(a, b) for a, b in pairs.tolist()],
+            scores=of_scores(units, metric) if score_intervals else None,
+        )  # fmt: skip
+
+    def cells(self) -> list[Row]:
+        """The cells of each pair that are the same for all tests."""
+        items = Items.of(self.segments, self.metric)
+        unused = self._unused_documents()
+        gains = self.scorer.gains(self.pairs)
+        names, scores = self.data.systems, self.scorer.scores
+        rows = []
+        for (a, b), gain, interval, documents in zip(self.pairs.tolist(), gains, self.intervals, unused, strict=True):
+            of_two = items
+            first, second = a, b
+            if items is None and interval.passed_or_failed:
+                of_two, first, second = Items.of(self.segments[[a, b]], self.metric), 0, 1
+            only_a, only_b = (None, None) if of_two is None else map(int, of_two.better(first, second))
+            ends_a, ends_b = [(math.nan, math.nan)] * 2 if self.scores is None else (self.scores[a], self.scores[b])
+            rows.append(
+                dict.fromkeys(COLUMNS)
+                | {
+                    "metric": self.metric.name,
+                    "system_a": names[a],
+                    "system_b": names[b],
+                    "score_a": float(scores[a]),
+                    "score_b": float(scores[b]),
+                    **_ends("score_a", *ends_a),
+                    **_ends("score_b", *ends_b),
+                    **_ends("ci", interval.low, interval.high),
+                    "better": names[a] if gain > 0 else names[b] if gain < 0 else "",
+                    "difference": float(scores[a] - scores[b]) if gain else 0.0,
+                    "n_segments": self.segments.shape[1],
+                    "n_units": interval.n_units,
+                    "n_different": int((self.segments[a] != self.segments[b]).any(axis=1).sum()),
+                    "only_a": only_a,
+                    "only_b": only_b,
+                    "notes": [OVERLAP * (self.scores is not None), documents, interval.doubt],
+                }
+            )
+        return rows
+
+    def _unused_documents(self) -> list[str]:
+        """For each pair, a warning if the documents of the segments are known and were not used; else nothing."""
+        documents = self.data.documents
+        description = unused_documents(documents) if self.unit == "segment" else ""
+        if not description:
+            return [""] * len(self.pairs)
+        option = " (--unit document)"
+        if len(np.unique(documents)) < ENOUGH_DOCUMENTS:
+            return [f"{description}{option}"] * len(self.pairs)
+        effects = design_effect(influence_values(self.segments, self.metric), documents, self.pairs)
+        times = "; with documents as units the standard error of the gain is {:.2f} times as large"
+        return [
+            description + (times.format(math.sqrt(effect)) if math.isfinite(effect) else "") + option
+            for effect in effects.tolist()
+        ]
+
+    def signature(self, test: definitions.Named, drawn: str) -> str:
+        """The signature of a row, with what was done with items without a score."""
+        settings, version = paired.signature(self.metric, test, self.unit, drawn).rsplit("|", 1)
+        missing = self.data.provenance.get("missing", "")
+        return f"{settings}|missing:{missing}|{version}" if missing else f"{settings}|{version}"
+
+
+def _of_metric(
+    compared: _Compared,
+    tests: Sequence[Test],
+    margin: Amount | None,
+    resampling: Resampling,
+    progress: Progress | None,
+) -> list[Row]:
+    """The rows of all pairs by one metric: all tests of the first pair, then those of the next."""
+    cells = compared.cells()
+    by_test = [_with_pvalues(compared, cells, test, resampling, progress) for test in tests]
+    rows = []
+    for number, of_pair in enumerate(cells):
+        rows += [of_test[number] for of_test in by_test]
+        if margin is not None:
+            rows += _with_margin(compared, number, of_pair, margin)
+    return [row | {"notes": list(filter(None, row["notes"]))} for row in rows]
+
+
+def _with_pvalues(
+    compared: _Compared, cells: Sequence[Row], test: Test, resampling: Resampling, progress: Progress | None
+) -> list[Row]:
+    """The rows of all pairs by one test."""
+    scorer, pairs = compared.scorer, compared.pairs
+    gains = scorer.gains(pairs)
+    better_first = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
+    favoured = np.array([test.favours(gain, scorer.metric.higher_is_better) for gain in gains.tolist()])
+    rows: list[Row] = [{}] * len(pairs)
+    for side in (True, False):
+        places = np.flatnonzero(favoured == side)
+        if not len(places):
+            continue
+        results = tested(scorer, better_first[places], test, resampling, favoured=side, progress=progress)
+        for number, place in enumerate(places.tolist()):
+            used, estimator = results.by[number], results.estimator[number]
+            p, interval = float(results.pvalue[number]), compared.intervals[place]
+            row = cells[place] | {
+                "test": used.name,
+                "method": used.method,
+                "alternative": used.alternative,
+                "pvalue": p,
+                "log10_pvalue": float(results.log10_pvalue[number]),
+                "pvalue_low": float(results.low[number]),
+                "pvalue_high": float(results.high[number]),
+                "estimator": estimator,
+                "signature": compared.signature(used, "" if used.exact else resampling.signature),
+            }
+            if not used.exact:
+                row["n_resamples"] = int(results.n_resamples[number])
+                row |= {name: int(results.counts[name][number]) for name in ("n_greater", "n_equal")}
+            caveats = [used.warning, interval.disagrees(p) if used.two_sided else "", _instead(test, used)]
+            rows[place] = row | {"notes": [*row["notes"], *caveats]}
+    return rows
+
+
+def _instead(test: Test, used: Test) -> str:
+    """A note where a Monte Carlo test replaces the exact one although that was named or is usual; "" otherwise."""
+    if used is test:
+        return ""
+    return (
+        f"tested by {used.name}, because more than {exact.FEW} segments differ and the metric has no exact test for "
+        "these counts"
+    )
+
+
+def _with_margin(compared: _Compared, number: int, cells: Row, margin: Amount) -> list[Row]:
+    """The rows about the margin, one for each claim."""
+    chosen = compared.segments[compared.pairs[number]]
+    pair = Pair(compared.metric, chosen, compared.data.documents_if(compared.unit))
+    points = margins.in_unit(margin, "margin", margins.best_score(pair)) if isinstance(margin, str) else margin
+    rows = []
+    for claim in margins.CLAIMS:
+        result = margins.against(pair, points, claim)
+        about = [result.says(cells["system_a"], cells["system_b"]), _cannot_tell(pair)]
+        p = result.pvalue
+        rows.append(
+            cells
+            | {
+                "test": result.test,
+                "method": result.method,
+                "alternative": result.alternative,
+                "margin": result.margin,
+                "pvalue": p,
+                "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+                "pvalue_low": p,
+                "pvalue_high": p,
+                "estimator": "",
+                "signature": compared.signature(
+                    definitions.Named(result.method, claim, name="margin"), f"margin:{points!r}"
+                ),
+                "notes": [*cells["notes"], *about],
+            }
+        )
+    return rows
+
+
+def _cannot_tell(pair: Pair) -> str:
+    """A note if both systems fail, or both pass, every item."""
+    items = Items.of(pair.units, pair.metric)
+    if items is None or items.only.any() or len(np.unique(pair.units[..., 0])) > 1:
+        return ""
+    return "both systems have the same score on every item, so these items cannot tell them apart"
+
+
+def _ends(name: str, low: float, high: float) -> Row:
+    """The cells of an interval, which are missing if there is none."""
+    return {f"{name}_{end}": None if math.isnan(value) else value for end, value in (("low", low), ("high", high))}
+
+
+def adjust(rows: list[Row]) -> list[Row]:
+    """The rows with p-values adjusted for the number of pairs, metrics and tasks, separately for each test.
+
+    Where one test stands for another that does not exist, as randomization for the exact test, both are one family. A
+    p-value of 0 from b resamples is adjusted as its upper bound.
+    """
+    for family in _families(rows):
+        p = np.array([rows[place]["pvalue"] or rows[place]["pvalue_high"] for place in family])
+        for place, adjusted in zip(family, holm(p).tolist(), strict=True):
+            rows[place] = rows[place] | {"pvalue_holm": adjusted, "n_compared": len(family)}
+    return rows
+
+
+def _families(rows: Sequence[Row]) -> list[list[int]]:
+    """The positions of the rows of each family."""
+    keys = [(row["test"], row["method"], row["alternative"]) for row in rows]
+    drawn = [key if key[0] == "margin" else (find(*key).monte_carlo.name, *key[1:]) for key in keys]
+    of_pair = ("metric", "system_a", "system_b", "n_segments", "score_a", "score_b")
+    pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
+    with_both_tests = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
+    families: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys if with_both_tests else drawn):
+        families.setdefault(key, []).append(place)
+    return list(families.values())

@@ -1,0 +1,355 @@
+"""Tails of sums of independent signed steps on a lattice of one or two dimensions, without drawing anything.
+
+A sum Σ bᵢvᵢ of steps vᵢ, each made (bᵢ = 1) or not with probability ½, is tilted exponentially so that its mean lies on
+the border of the event (Daniels 1987). Its distribution is then the inverse Fourier transform of the characteristic
+function, sampled at as many frequencies as the window has cells; what lies outside of the window comes back as an
+alias (Poisson summation; Abate and Whitt 1992). Undoing the tilt gives the tail with full *relative* accuracy.
+
+Small lattices are filled step by step instead, which only adds positive numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.core.loops import compiled
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Border = Callable[[Floats], Floats]
+"""From rows to the real number from which on their columns belong to the event; vectorized."""
+
+OUTSIDE = 34.0
+"""The tilted sum leaves the window with a probability of at most e⁻³⁴ ≈ 2·10⁻¹⁵ on each of its four sides."""
+NEGLIGIBLE = 30.0
+"""Frequencies at which |φ| < e⁻³⁰ ≈ 10⁻¹³ are left out."""
+LARGEST = 2**22
+"""Elements of the largest array, of complex numbers: 64 MiB."""
+FILLED = 2**25
+"""Units times cells up to which a lattice is filled step by step: about 0.02 s."""
+_CELLS_OF_A_CALL = 2**16
+"""Cells that are filled in the time that a step takes anyway."""
+_COARSE = 4
+"""The grid on which the decay of φ is known has this share of the frequencies in each dimension."""
+_PRECISE = 1e-9
+"""Largest relative error of the tail from rounding."""
+_MOST_UNITS = 900
+"""Beyond so many units, the smallest probability 2⁻ⁿ may not be a float any more."""
+_AT_ONCE = 2**16
+"""Frequencies times steps that are multiplied together; they stay in the processor's cache."""
+
+
+class TooLargeError(Exception):
+    """The sum takes too many values, or the border bends too much within the window."""
+
+
+def log_tail(steps: Integers, times: Integers, border: Border) -> float:
+    """Natural logarithm of P(column >= border(row)), where (column, row) is the sum of the steps; −inf for 0.
+
+    Parameters
+    ----------
+    steps
+        Distinct steps, (steps × 2): column and row.
+    times
+        How many there are of each. Every one is made with probability ½.
+    border
+        Where the event begins in each row.
+    """
+    bottom = (np.minimum(steps, 0) * times[:, None]).sum(axis=0)
+    size = 1 + (np.abs(steps) * times[:, None]).sum(axis=0)
+    n_units = int(times.sum())
+    if (float(size[0]) * float(size[1]) + _CELLS_OF_A_CALL) * n_units <= FILLED and n_units <= _MOST_UNITS:
+        mass = _filled(steps, times, bottom, size)
+        first = _first(border, bottom, size)
+        inside = np.arange(size[0])[:, None] >= first
+        total = float(mass[inside].sum())
+        return math.log(total) if total > 0 else -math.inf
+    theta, point = _aim(steps, times, border)
+    return _inverted(steps, times, border, theta, point)
+
+
+def _filled(steps: Integers, times: Integers, bottom: Integers, size: Integers) -> Floats:
+    """Probability of every sum, (columns × rows)."""
+    mass = np.zeros(size)
+    low, high = -bottom, -bottom + 1  # the cells that are not 0 yet
+    mass[tuple(low)] = 1.0
+    for step, n_steps in zip(steps, times.tolist(), strict=True):
+        for _ in range(n_steps):
+            some = mass[low[0] : high[0], low[1] : high[1]] / 2
+            low, high = low + np.minimum(step, 0), high + np.maximum(step, 0)
+            made, left = low + np.maximum(step, 0), low - np.minimum(step, 0)
+            mass[low[0] : high[0], low[1] : high[1]] = 0.0
+            for start in (made, left):
+                mass[start[0] : start[0] + some.shape[0], start[1] : start[1] + some.shape[1]] += some
+    return mass
+
+
+def _first(border: Border, low: Integers, size: Any) -> Floats:
+    """The first column of the event in each row, counted from the lowest column of the window."""
+    first: Floats = np.ceil(border(low[1] + np.arange(size[1], dtype=np.float64)) - low[0])
+    return first
+
+
+def _log_mgf(steps: Integers, times: Integers, theta: Floats) -> float:
+    """K(θ) = Σ log((1 + e^{θ·v}) / 2)."""
+    return float(times @ (np.logaddexp(0.0, steps @ theta) - math.log(2)))
+
+
+def _aim(steps: Integers, times: Integers, border: Border) -> tuple[Floats, Floats]:
+    """The tilt θ, orthogonal to the border, with which the mean of the sum is on it; and this point of the border."""
+    halves = times / 2
+    spread = math.sqrt(float((times / 4) @ steps[:, 1].astype(np.float64) ** 2))
+    row = float(halves @ steps[:, 1])
+    theta = np.zeros(2)
+    for _ in range(20):
+        below, at, above = border(np.array([row - 1, row, row + 1]))
+        slope = (above - below) / 2 if spread else 0.0
+        normal = np.array([1.0, -slope])
+        theta = _tilt(steps @ normal, times, at - slope * row) * normal
+        old, row = row, float((times * (0.5 + 0.5 * np.tanh(steps @ theta / 2))) @ steps[:, 1])
+        if abs(row - old) <= 0.01 * spread:
+            break
+    return theta, np.array([float(border(np.array([row]))[0]), row])
+
+
+def _tilt(along: Floats, times: Integers, target: float) -> float:
+    """λ >= 0 with Σ times · along / (1 + e^{−λ·along}) = target, by Newton's method within a bracket.
+
+    It is 0 if the mean without a tilt is beyond the target, and for steps parallel to the border, which no tilt moves.
+    """
+    size = float(np.abs(along).max())
+    target = min(target, float(times @ np.maximum(along, 0.0)) - 0.5 * min(1.0, size))
+    tilt, low, high = 0.0, 0.0, math.inf
+    for _ in range(60):
+        lean = np.tanh(tilt * along / 2)
+        short = target - float((times * (0.5 + 0.5 * lean)) @ along)
+        slope = float((times * (1 - lean**2) / 4) @ along**2)
+        if (tilt == 0.0 and short <= 0) or abs(short) <= 1e-3 * math.sqrt(slope) or size < 1e-12:
+            break
+        low, high = (tilt, high) if short > 0 else (low, tilt)
+        newton = tilt + short / slope if slope > 0 else math.inf
+        tilt = newton if low < newton < min(high, 4 * low + 1 / size) else min((low + high) / 2, 4 * low + 1 / size)
+    return tilt
+
+
+def _inverted(steps: Integers, times: Integers, border: Border, theta: Floats, point: Floats) -> float:
+    """`log_tail` from the characteristic function φ, with the tilt θ towards a point of the border.
+
+    The tilted probability of (u, v) is 1/(MN) Σ φ(α, β) e^{−i(αu + βv)} over α = 2πj/M, β = 2πk/N, for a window of M
+    columns and N rows. The columns of a row v from `first` on are undone and added up as a geometric series.
+    """
+    p = 0.5 + 0.5 * np.tanh(steps @ theta / 2)
+    variances = times * p * (1 - p)
+    low, high = _window(steps, times, theta, p, variances)
+    size = (high - low + 1) | 1  # odd numbers, so that no frequency is its own opposite except 0
+    # φ(α, β) for the frequencies that matter, (j × k).
+    of_column, of_row, matter = _frequencies(steps, variances, size)
+    phi = np.zeros(matter.shape, dtype=np.complex128)
+    phi[matter] = _characteristic(steps, times, p, size, of_column, of_row, matter, low)
+
+    rows = np.arange(int(high[1] - low[1]) + 1)
+    if len(of_column) * len(rows) > LARGEST:
+        raise TooLargeError
+    # Σₖ φ e^{−iβv}, (j × rows).
+    turned = phi @ np.exp(-2j * np.pi / size[1] * (np.multiply.outer(of_row, rows) % size[1]))
+    first = np.clip(_first(border, low, (size[0], len(rows))), 0, size[0])
+    # Σ e^{zu} over the columns u from the first one on, relative to the first, with z = −θ₁ − iα.
+    z = (-theta[0] - 2j * np.pi / size[0] * of_column)[:, None]
+    flat = z == 0
+    series = np.where(flat, size[0] - first, np.expm1(z * (size[0] - first)) / np.where(flat, 1, np.expm1(z)))
+    series *= np.exp(-2j * np.pi / size[0] * np.multiply.outer(of_column, first))
+    undone = theta[0] * (low[0] + first - point[0]) + theta[1] * (low[1] + rows - point[1])
+    terms = turned * series * np.where(of_column == 0, 1, 2)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_rows = np.where(first < size[0], np.exp(-undone), 0.0)
+        total = float(terms.real.sum(axis=0) @ of_rows) / float(size[0] * size[1])
+        largest = float(np.abs(terms).sum(axis=0) @ of_rows) / float(size[0] * size[1])
+    # Where the border bends much within the window, the tilt magnifies the rounding errors of the terms.
+    if not 1e-15 * largest <= _PRECISE * total < math.inf:
+        raise TooLargeError
+    return _log_mgf(steps, times, theta) - float(theta @ point) + math.log(total)
+
+
+def _frequencies(
+    steps: Integers, variances: Floats, size: Integers
+) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    """Numbers j >= 0 and k of the frequencies, and which pairs of them matter: all others have |φ| < e^−`NEGLIGIBLE`.
+
+    A step's |φ|² is 1 − 4p(1 − p) sin²(θ·v/2) <= exp(−4p(1 − p) sin²(θ·v/2)), so −log|φ| is at least the decay Σ p(1 −
+    p)(1 − cos θ·v). It is known on a coarse grid from one transform. √decay is the length of a vector whose components
+    are sines, hence changes by at most √(½ΔᵀΣΔ) over a distance Δ of angles, with Σ the covariance of the sum.
+    """
+    from scipy.fft import next_fast_len, rfftn
+
+    coarse = np.array([next_fast_len(-(-int(n) // _COARSE), real=True) for n in size])
+    if coarse.prod() > LARGEST:
+        raise TooLargeError
+    weight = np.zeros(coarse[::-1])
+    np.add.at(weight, tuple((steps % coarse).T[::-1]), variances)
+    decay = np.maximum(variances.sum() - rfftn(weight).real, 0.0)
+    spread = np.sqrt(variances @ steps.astype(np.float64) ** 2)
+    reach = math.sqrt(0.5) * float((np.pi / coarse * spread).sum())
+    near = decay < (math.sqrt(NEGLIGIBLE) + reach) ** 2  # (coarse rows × coarse columns)
+    of_column, of_row = np.arange(size[0] // 2 + 1), np.arange(size[1])
+    place_column = (2 * of_column * coarse[0] + size[0]) // (2 * size[0])  # the nearest point of the grid
+    place_row = (2 * of_row * coarse[1] + size[1]) // (2 * size[1]) % coarse[1]
+    place_column = np.minimum(place_column, near.shape[1] - 1)
+    some_columns, some_rows = near.any(axis=0)[place_column], near.any(axis=1)[place_row]
+    matter = near[np.ix_(place_row[some_rows], place_column[some_columns])].T
+    return of_column[some_columns], of_row[some_rows], matter
+
+
+def _window(steps: Integers, times: Integers, theta: Floats, p: Floats, variances: Floats) -> tuple[Integers, Integers]:
+    """Smallest and largest (column, row) of the window, by Chernoff's bound with one further tilt on each side."""
+    bottom = (np.minimum(steps, 0) * times[:, None]).sum(axis=0)
+    top = (np.maximum(steps, 0) * times[:, None]).sum(axis=0)
+    mean, log = (times * p) @ steps, _log_mgf(steps, times, theta)
+    spread = np.sqrt(variances @ steps.astype(np.float64) ** 2)
+    low, high = bottom.copy(), top.copy()
+    for axis in (0, 1):
+        if spread[axis] == 0:
+            continue
+        for sign in (-1, 1):
+            further = np.zeros(2)
+            further[axis] = sign * math.sqrt(2 * OUTSIDE) / spread[axis]
+            grown = _log_mgf(steps, times, theta + further) - log - further[axis] * mean[axis]
+            end = mean[axis] + (grown + OUTSIDE) / further[axis]
+            if sign < 0:
+                low[axis] = max(low[axis], math.floor(end))
+            else:
+                high[axis] = min(high[axis], math.ceil(end))
+    return low, high
+
+
+def _characteristic(
+    steps: Integers,
+    times: Integers,
+    p: Floats,
+    size: Integers,
+    of_column: Integers,
+    of_row: Integers,
+    matter: NDArray[np.bool_],
+    low: Integers,
+) -> NDArray[np.complex128]:
+    """φ of the sum minus `low`, at the frequencies that matter: the product of 1 − p + p·e^{iα·v} over all steps."""
+    # e^{iα} of the frequencies of columns and of rows, for each step.
+    waves = [
+        np.exp(2j * np.pi / size[axis] * (np.multiply.outer(numbers, steps[:, axis]) % size[axis]))
+        for axis, numbers in enumerate((of_column, of_row))
+    ]
+    waves[1] *= p
+    shift = [
+        np.exp(-2j * np.pi / size[axis] * (numbers * int(low[axis]) % size[axis]))
+        for axis, numbers in enumerate((of_column, of_row))
+    ]
+    at = np.argwhere(matter)
+    phi = np.empty(len(at), dtype=np.complex128)
+    for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(steps) // _AT_ONCE):
+        column, row = at[some].T
+        factor = waves[0][column] * waves[1][row]
+        factor += 1 - p
+        product, left = shift[0][column] * shift[1][row], times
+        while True:  # powers by squaring
+            product *= np.multiply.reduce(factor[:, left % 2 == 1], axis=1)
+            more = left > 1
+            if not more.any():
+                break
+            left, factor = left[more] // 2, factor[:, more] ** 2
+        phi[some] = product
+    return phi
+
+
+_SHARP = 36.0
+"""As `NEGLIGIBLE`, for the many tails of `tails_of_sums`."""
+
+
+@compiled
+def tails_of_sums(numerators, pairs, first, last, out):  # type: ignore[no-untyped-def]
+    """P(Σ ±dᵢ >= Σ dᵢ) for some of the pairs, d the differences of whole numerators >= 0: one side of the exact test.
+
+    For a sum U of steps >= 0, any s > 0, and points z = s + 2πij/m,
+
+        1/m · Σⱼ M(z) e^{−zk} / (1 − e^{−z}),  M(z) = E e^{zU},
+
+    is P(U >= k) and its aliases, which m points on the path make smaller than e⁻³⁶ of it (Abate and Whitt 1992). s is
+    the saddle point (Daniels 1987), or two standard deviations beyond the mean if that is more: nearer to it, the pole
+    at 0 would ask for more points.
+    """
+    for pair in range(first, last):
+        a, b = pairs[pair]
+        gain = total = 0
+        n, largest = numerators.shape[1], 0
+        for unit in range(n):
+            difference = np.int64(numerators[a, unit]) - np.int64(numerators[b, unit])
+            gain += difference
+            total += abs(difference)
+            largest = max(largest, abs(difference))
+        if largest > 4096:  # too many sizes of steps; `log_tail` is better there
+            out[pair] = np.nan
+            continue
+        counted = np.zeros(largest + 1, dtype=np.int64)
+        for unit in range(n):
+            counted[abs(np.int64(numerators[a, unit]) - np.int64(numerators[b, unit]))] += 1
+        counted[0] = 0
+        steps = np.flatnonzero(counted)
+        times = counted[steps]
+        out[pair] = np.nan if len(steps) == 0 else _tail_of_sum(steps, times, (gain + total) / 2, total)
+
+
+@compiled
+def _tail_of_sum(steps, times, target, total):  # type: ignore[no-untyped-def]
+    """P(Σ bᵢvᵢ >= k), with k the target rounded up."""
+    k = math.ceil(target)
+    square = 0.0
+    for i in range(len(steps)):
+        square += 0.25 * times[i] * steps[i] * float(steps[i])
+    least = 2.0 / math.sqrt(square)
+    tilt, goal = least, min(float(k), total - 0.5)
+    for _ in range(100):  # Newton from below: the mean of the tilted sum is concave in s beyond the mean
+        mean = variance = 0.0
+        for i in range(len(steps)):
+            p = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
+            mean += times[i] * steps[i] * p
+            variance += times[i] * steps[i] * float(steps[i]) * p * (1.0 - p)
+        if mean >= goal - 0.05 * math.sqrt(variance):
+            break
+        tilt = min(tilt + (goal - mean) / variance, 2 * tilt)
+    log_front = -tilt * k
+    further = math.sqrt(2 * _SHARP / (variance + 1.0))
+    log_further = -(tilt + further) * k
+    for i in range(len(steps)):
+        for log_of, x in ((0, tilt * steps[i]), (1, (tilt + further) * steps[i])):
+            term = times[i] * (x + math.log1p(math.exp(-x)) - math.log(2.0))
+            if log_of == 0:
+                log_front += term
+            else:
+                log_further += term
+    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0  # e⁻³: it is an estimate
+    m = int(max((_SHARP - log_p) / tilt, (_SHARP + log_further - log_p) / further, 1.0)) + 2
+    if m * len(steps) > 2**22:
+        return math.nan
+    turn, result = 2 * math.pi / m, 0.0
+    for j in range(m // 2 + 1):
+        log_size = phase = 0.0
+        for i in range(len(steps)):
+            p = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
+            half = 0.5 * turn * ((j * steps[i]) % m)
+            sine = math.sin(half)
+            factor = 1.0 - 4.0 * p * (1.0 - p) * sine * sine
+            log_size += 0.5 * times[i] * math.log(max(factor, 1e-300))
+            if log_size < -_SHARP - 9.0:  # at least 10⁻⁴ is left for the pole and the number of points
+                break
+            phase += times[i] * (half + math.atan2((2.0 * p - 1.0) * sine, math.cos(half)))
+        if log_size < -_SHARP - 9.0:
+            continue
+        phase -= turn * ((j * k) % m)
+        real, imaginary = 1.0 - math.exp(-tilt) * math.cos(turn * j), math.exp(-tilt) * math.sin(turn * j)
+        term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
+        term /= real * real + imaginary * imaginary
+        result += term if j == 0 or 2 * j == m else 2.0 * term
+    return min(1.0, math.exp(log_front) * result / m)
