@@ -166,11 +166,11 @@ def methods() -> dict[str, Any]:
     passed = (rng.random((size(100), 10, size(10_000))) < rates).astype(np.int64)
     counts = np.stack([passed, np.ones_like(passed)], axis=3)
     data = pairsig.Statistics.from_arrays({f"m{i}": rows for i, rows in enumerate(counts)}, ["correct", "total"])
-    pairsig.compare_methods(data.select(systems=data.systems[:20]), metric="accuracy", n_resamples=100)
+    pairsig.compare_runs(data.select(systems=data.systems[:20]), metric="accuracy", n_resamples=100)
     n_run = size(20_000)
     options: dict[str, Any] = {"metric": "accuracy", "threads": _THREADS}
-    closed = spent(lambda: pairsig.compare_methods(data, **options), REPEAT)
-    drawn = spent(lambda: pairsig.compare_methods(data, n_resamples=n_run, **options), REPEAT)
+    closed = spent(lambda: pairsig.compare_runs(data, **options), REPEAT)
+    drawn = spent(lambda: pairsig.compare_runs(data, n_resamples=n_run, **options), REPEAT)
     ours = closed + (drawn + closed * -1) * (100_000 / n_run)
     beside = bare(data.of(registry.metric("accuracy")), "accuracy", 100_000, n_run)
     note = f"from {n_run:,} resamples; closed forms alone {closed.cpu:.3g} CPU s, {closed.wall:.3g} s"

@@ -55,29 +55,6 @@ def swapped(a, b, numbers):
 
 
 @lru_cache(maxsize=100)
-def studentized(metric, a, b, draws):
-    """The signed square of (score(a) − score(b)) / s after swaps: s² = Σ (u − v)² − (Σ (u − v))² / n.
-
-    u = (numerator − score · denominator) / Σ denominator is the influence of a unit on the score of the first system,
-    v that on the score of the second.
-    """
-    statistics = []
-    for numbers in draws:
-        influences, scores = [], []
-        for rows_of_system in swapped(a, b, numbers):
-            parts = [PARTS[metric](row) for row in rows_of_system]
-            score, below = SCORES[metric](total(rows_of_system, [1] * len(rows_of_system))), sum(d for _, d in parts)
-            influences.append([(n - score * d) / Fraction(below) if below else Fraction(0) for n, d in parts])
-            scores.append(score)
-        apart = [u - v for u, v in zip(*influences, strict=True)]
-        variance = sum(x * x for x in apart) - sum(apart) ** 2 / Fraction(len(apart))
-        difference = scores[0] - scores[1]
-        square = difference**2 / variance if variance else Fraction(10**40 if difference else 0)
-        statistics.append(square * sign(difference))
-    return statistics
-
-
-@lru_cache(maxsize=100)
 def differences(metric, a, b, draw, draws):
     """score(a) − score(b) of `rows` on draws: numbers of each unit (resample), or 1 where a unit is swapped (swap)."""
     gains = []
@@ -104,16 +81,14 @@ def every_draw(draw, n):
 
 def seeded_draws(draw, n, number, seed=2012):
     """The first draws of n units that all tests share."""
-    draws = {"resample": draws.bootstrap_counts, "swap": draws.swaps}[draw](seed, 0, number, n)
-    return tuple(map(tuple, draws.astype(int).tolist()))
+    drawn = {"resample": draws.bootstrap_counts, "swap": draws.swaps}[draw](seed, 0, number, n)
+    return tuple(map(tuple, drawn.astype(int).tolist()))
 
 
 def extremes(metric, a, b, test, draws):
     """How many draws are beyond the border of a test of `definitions.TESTS`, and how many are on it."""
     beyond, d = BEYOND[test.method, test.alternative], difference(metric, a, b)
     drawn = differences(metric, rows(metric, a), rows(metric, b), test.draw, draws)
-    if test.method == "studentized":
-        d, *drawn = studentized(metric, rows(metric, a), rows(metric, b), ((0,) * len(a), *draws))
     # Where the systems are equal and no direction was chosen, the first one stands for the better one.
     turn = -1 if metric in LOWER_IS_BETTER and not test.directed else 1
     far = [beyond(turn * d, turn * drawn_gain) for drawn_gain in drawn]
@@ -195,14 +170,6 @@ def f1_tail(a, b):
     return Fraction(extreme, 2 ** len(a))
 
 
-def resampled_sums(values):
-    """How many of the nⁿ resamples give each sum of values >= 0: the coefficients of (Σ xᵛ)ⁿ."""
-    n, top = len(values), max(values)
-    bits = 8 * (n * n.bit_length() // 8 + 1)
-    value = sum(1 << (bits * v) for v in values) ** n
-    return {index: ways for index, ways in enumerate(digits(value, bits, n * top + 1)) if ways}
-
-
 def log10(p):
     """Decimal logarithm of a fraction of any size."""
     return math.log10(p.numerator) - math.log10(p.denominator)
@@ -220,13 +187,11 @@ SWAPS = {
     "two-sided": lambda d, gain: abs(gain) - abs(d),
     "greater": lambda d, gain: gain - d,
     "less": lambda d, gain: d - gain,
-    "observed": lambda d, gain: gain * sign(d) - abs(d),
 }
-"""How far a difference after a swap is beyond that of the test set; in the same way for studentized ones."""
+"""How far a difference after a swap is beyond that of the test set."""
 
 BEYOND = {
     **{("", alternative): event for alternative, event in SWAPS.items()},
-    **{("studentized", alternative): event for alternative, event in SWAPS.items()},
     ("shifted", "two-sided"): lambda d, gain: abs(gain - d) - abs(d),
     ("shifted", "greater"): lambda d, gain: gain - d - d,
     ("shifted", "less"): lambda d, gain: d - (gain - d),
@@ -260,7 +225,5 @@ RATES = {
     ("percentile", "greater"): {20: (0.035, 0.13), 50: (0.035, 0.08), 100: (0.035, 0.07)},
     ("percentile", "less"): {20: (0.035, 0.13), 50: (0.035, 0.08), 100: (0.035, 0.07)},
     ("percentile", "observed"): {20: (0.12, 0.26), 50: (0.09, 0.16), 100: (0.10, 0.14)},
-    ("", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
-    ("studentized", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
 }
 """Rates of the tests that do not control it, by number of segments: docs/false-positive-rate.md."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def comparisons(paths: Sequence[str]) -> pd.DataFrame:
     """Read comparisons of all pairs of systems, and concatenate them."""
-    from pairsig.comparisons import pair_tables
+    from pairsig.comparisons import all_pairs
 
-    table = pd.concat(map(pair_tables.read, paths), ignore_index=True)
+    table = pd.concat(map(all_pairs.read, paths), ignore_index=True)
     # Analyses take thousands of small groups of rows, for which pandas' own type of text is slow. By way of categories,
     # equal texts become one object; a copy has all columns of a type in one array.
     texts = table.columns[table.dtypes == "str"]

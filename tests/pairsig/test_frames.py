@@ -139,13 +139,13 @@ def test_runs_test_the_method():
         given = Statistics.from_arrays(
             {name: passed[s][..., None].astype(int) for s, name in enumerate("ab")}, ["value"]
         )
-        (expected,) = pairsig.compare_methods(given, metric="mean", design=design).table.itertuples()
+        (expected,) = pairsig.compare_runs(given, metric="mean", design=design).table.itertuples()
         assert result.pvalue == pytest.approx(expected.pvalue_method)
         assert result.table["test"].to_list() == ["method"]
         low, high = result.confidence_interval()
         sign = 1 if expected.better == "a" else -1
         assert sorted([sign * low, sign * high]) == pytest.approx([expected.ci_low, expected.ci_high])
-    with pytest.raises(InputError, match=r"found test='exact' for systems with several runs.*compare_methods"):
+    with pytest.raises(InputError, match=r"found test='exact' for systems with several runs.*compare_runs"):
         compare(data, "exact")
     with pytest.raises(InputError, match="found alternative='observed' for systems with several runs"):
         compare(data, alternative="observed")
@@ -204,7 +204,7 @@ def test_logs_of_inspect(tmp_path):
     files = [str(tmp_path / f"{name}.json") for name in ("weak", "other")]
     (systems,) = inputs.read_files(files, "inspect", metrics=["exact"])
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
-    (expected,) = pairsig.compare_methods(systems, design="nested").table.itertuples()
+    (expected,) = pairsig.compare_runs(systems, design="nested").table.itertuples()
     assert result.table["system_b"].tolist() == ["other/model"]
     assert result.pvalue == pytest.approx(expected.pvalue_method)
     del weak["samples"][5]["scores"]["brevity"], weak["results"]

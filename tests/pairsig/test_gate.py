@@ -181,7 +181,7 @@ def test_several_runs_are_compared_as_methods(lower):
     metric = average("value", higher_is_better=not lower)
     data = replace(Statistics.from_arrays(runs, ["value"]), metrics=(metric,))
     check = only(data, "0.3")
-    row = methods.compare_methods(data, confidence_level=0.9).table.iloc[0]
+    row = methods.compare_runs(data, confidence_level=0.9).table.iloc[0]
     assert row["better"] == "old"
     assert check.largest_loss == pytest.approx(row["ci_high"])
     assert check.pvalue_worse == pytest.approx(row["pvalue_method"] / 2)
@@ -195,7 +195,7 @@ def of_four_runs(shift):
     old, new = rng.normal(0, 0.02, (2, 4, 1, 1))
     runs = {"old": old + rng.random((4, 80, 1)), "new": new + shift + rng.random((4, 80, 1))}
     data = replace(Statistics.from_arrays(runs, ["value"]), metrics=(average("value"),))
-    return data, methods.compare_methods(data, baseline="old", confidence_level=0.9).table.iloc[0]
+    return data, methods.compare_runs(data, baseline="old", confidence_level=0.9).table.iloc[0]
 
 
 def test_runs_that_are_shown_to_be_better_are_not_worse():

@@ -88,7 +88,7 @@ def rendered(kind, style):
         return ranking.render(ranking.rank(data, metric=metric, n_resamples=200), style)
     if kind == "compare":
         return baseline.render(compare_with_one(data, [metric], ["exact"])[0], style)
-    found = methods.compare_methods(data, metric=metric, training_sd=1.0, baseline=data.methods[0]).table
+    found = methods.compare_runs(data, metric=metric, training_sd=1.0, baseline=data.methods[0]).table
     return methods.render(found, style)
 
 

@@ -203,7 +203,7 @@ def test_domains_of_methods_have_the_gain_of_whichever_is_better(share):
     runs = {name: rng.random((3, 60, 1)) < chance for name, chance in (("a", 0.5), ("b", share))}
     data = Statistics.from_arrays({name: values.astype(int) for name, values in runs.items()}, ["value"])
     object.__setattr__(data, "domains", np.array(["east", "west", "north"] * 20))
-    table = pairsig.compare_methods(data, metric="mean").table
+    table = pairsig.compare_runs(data, metric="mean").table
     (reported,) = evidence.of_methods(data, MEAN, table, unit="segment", training_sd=None)
     assert reported.better == ("b" if share > 0.5 else "a")
     assert reported.gain > 0

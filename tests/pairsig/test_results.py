@@ -21,7 +21,7 @@ RESULTS = {
     "compare": lambda: pairsig.compare(TWO),
     "compare, runs": lambda: pairsig.compare(RUNS),
     "rank": lambda: pairsig.rank(TWO | {"x<b>": [0, 1] * 6}, n_resamples=200),
-    "compare_methods": lambda: pairsig.compare_methods(RUNS),
+    "compare_runs": lambda: pairsig.compare_runs(RUNS),
     "transfer": lambda: pairsig.transfer(
         {"news": TWO, "talks": {"old": OLD, "new": OLD[::-1]}, "chats": {"old": NEW, "new": OLD}}
     ),

@@ -1,7 +1,7 @@
 import sys
 
-from pairsig.comparisons import pair_tables
+from pairsig.comparisons import all_pairs
 from pairsig.io import tables
 
 sys.stderr = open(snakemake.log[0], "w")
-tables.write(pair_tables.merge(map(pair_tables.read, snakemake.input.parts)), snakemake.output.comparisons)
+tables.write(all_pairs.merge(map(all_pairs.read, snakemake.input.parts)), snakemake.output.comparisons)

@@ -317,7 +317,7 @@ def _numbered(labels: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def degrees(values: Floats) -> float:
     """Degrees of freedom of the variance of values, from their kurtosis; at most n − 1, and 1 without values."""
-    from pairsig.stats.intervals import degrees_of_freedom
+    from pairsig.core.influence import degrees_of_freedom
 
     if len(values) < 2:
         return 1.0

@@ -103,6 +103,9 @@ NEXT_TEST_SETS = Table(
 )
 
 
+SMALLEST_RELIABLE_GAIN = 1.6448536269514722 * 2**0.5
+"""Gain divided by τ that wins the next test set with probability 95 %, on a test set of any size."""
+
 LEAST = 100
 """Minimal number of segments of a domain or document; with fewer, the normal approximation of gains is too poor."""
 
@@ -338,8 +341,6 @@ def mean_excess(excess: Floats, systems: over_systems.Codes, test_sets: over_sys
 
 def _estimates(rows: _Rows) -> dict[str, object]:
     """Compute κ², β² and the numbers derived from them."""
-    from pairsig.planning.heterogeneity import SMALLEST_RELIABLE_GAIN
-
     excess, n = rows.excess, len(rows.gain)
     drawn = over_systems.drawn(rows.test_sets)
     kappa, low, high = mean_excess(excess, rows.systems, rows.test_sets)

@@ -248,7 +248,7 @@ class _Runs:
 
     def variances(self, parts: list[Scored]) -> dict[str, object]:
         """Parts of the variance of the gain between single runs of two methods."""
-        from pairsig.comparisons.methods import sum_of_variances
+        from pairsig.comparisons.runs import sum_of_variances
 
         total, rest = np.array([self.per_method(scored) for scored in parts], dtype=np.float64).mean(axis=0)
         k = self.k_of_method

@@ -60,7 +60,9 @@ def approximate(
     Student's over runs. The closed form is the mean of `mean_error` over the pairs.
     """
     from pairsig.core.definitions import find
-    from pairsig.core.engine import Resampling, Scorer
+    from pairsig.core.scores import Scorer
+    from pairsig.core.totals import Resampling
+    from pairsig.stats import near_exact
     from pairsig.stats.exact import exact_test
 
     samples = sorted(set(n_resamples))
@@ -87,7 +89,9 @@ def approximate(
                 start, extreme = run * samples[-1], np.zeros(len(pairs), dtype=np.int64)
                 for low, high in pairwise([0, *samples]):
                     some = range(start + low, start + high)
-                    counted = scorer.exceedances(pairs, find("randomization"), resampling, resamples=some)
+                    counted = near_exact.counted(
+                        scorer, pairs, find("randomization"), resampling, resamples=some
+                    ).exceedances
                     extreme = extreme + counted.n_greater + counted.n_equal
                     estimates.append((extreme + 1) / (high + 1))
             # runs × numbers of samples × pairs, averaged over the pairs

@@ -53,7 +53,7 @@ def race(
     Table `RUN_TIME`, one row per metric, number of sentences and test. Runs of more than a second are not repeated.
     """
     from pairsig.stats.exact import exact_test
-    from pairsig.stats.resampling import randomization_test
+    from pairsig.stats.sampling import randomization_test
 
     rows: list[dict[str, object]] = []
     for name in metrics:
@@ -62,7 +62,7 @@ def race(
             tests: dict[int, Callable[[], object]] = {0: partial(exact_test, a, b, metric=name)}
             for k in n_resamples:
                 tests[k] = partial(
-                    randomization_test, a, b, metric=name, n_resamples=k, rng=seed, threads=threads, estimator="plain"
+                    randomization_test, a, b, metric=name, n_resamples=k, rng=seed, threads=threads
                 )
             for k, test in tests.items():
                 seconds = [_seconds(test)]
