@@ -85,7 +85,7 @@ def label(cell: Any) -> str:
     if isinstance(cell, str):
         text = cell.strip()
         return "" if text in MISSING else text
-    if cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType"):
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 

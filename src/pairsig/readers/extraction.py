@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,6 +187,8 @@ class References:
         if metric.extractor is not None:
             parts |= {name: parameter.default for name, parameter in options_of(metric.extractor).items()}
         parts |= {name: value for name, value in {**self.options, **self.output_options}.items() if name not in ("column", "num_refs")}
+        from importlib.metadata import PackageNotFoundError, version
+
         for beginning, library in _LIBRARIES.items():
             if metric.name.startswith(beginning):
                 try:

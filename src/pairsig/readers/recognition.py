@@ -74,6 +74,8 @@ def recognize(
 
 def _of_outputs(paths: Sequence[AnyPath], metrics: Sequence[str | Metric]) -> str:
     """The most specific reader of outputs for all files and metrics; any file is text."""
+    if folder := next((fspath(path) for path in paths if Path(path).is_dir()), ""):
+        raise InputError(f"{folder}: found a folder and --reference, expected files of outputs\nleave --reference out for logs")
     files, wanted = [Beginning(path) for path in paths], {registry.metric(metric).reader for metric in metrics} - {None}
     known = {name: reader_of_outputs(name) for name in reversed(readers.OUTPUTS)}
     fitting = [name for name, reader in known.items() if wanted <= {name, reader.like}] or list(known)
