@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pairsig import cli as library
 from pairsig.core import statistics
 from pairsig.core.omission import Omission
 from pairsig.io.errors import InputError
-from study import cli, training
+from study import training
+from study.corpora import counts
 from study.training import CommandError
 
 
@@ -73,7 +73,7 @@ def test_another_model_may_be_given(train, predict, tmp_path):
 
 def test_where_a_given_model_failed_there_is_none(train, predict, tmp_path):
     given = tmp_path / "given"
-    training.give_up(given, Omission("train", "too small"))
+    training.leave_out_model(given, "train", "too small")
     model = train("touch {model} ran", given=given)
     output = predict("cat {given} > {output}", model, given=given)
     for path in (model / training.OMISSION, output):
@@ -127,117 +127,102 @@ def test_costs_of_a_command_include_its_child_processes(train, capfd):
     assert "done\nused" in printed
 
 
-def test_what_a_killed_run_has_left_is_swept_and_never_taken_for_a_model(train, tmp_path):
-    arguments = ["train", str(tmp_path / "training set.txt"), "--command", "touch {model}; sleep 60", "--model"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "study", *arguments, str(tmp_path / "models" / "m-full-1")],
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    while not list((tmp_path / "models").glob(".m-full-1.*.part/model")):
-        assert process.poll() is None
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not (tmp_path / "models" / "m-full-1").exists()
-    train("cp {train} {model}")
-    assert [path.name for path in (tmp_path / "models").iterdir()] == ["m-full-1"]
+JOB = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from study import training
+
+stage, number, command, made = sys.argv[1:]
+resources = SimpleNamespace(attempt=int(number), mem_mb=1000 * int(number), runtime=int(number))
+with training.attempt("log", resources, 2) as log:
+    sys.stderr = log.file
+    if log.reason:
+        print(log.reason)
+    elif stage == "train":
+        training.train(command, Path("training set.txt"), Path(made), seed=1, jars=Path())
+    else:
+        training.predict(command, Path("models/m-full-1"), Path("input.txt"), Path(made), jars=Path())
+"""
+"""What the scripts of the rules `train` and `predict` do."""
 
 
-def kill(*arguments):
-    """Run a command of the study until its base model waits, and kill both as a cluster does."""
+def job(*arguments, killed=False):
+    """Run a job until it ends, or until its base model waits, and then kill both as a cluster does."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "study", *arguments], stderr=subprocess.PIPE, start_new_session=True, text=True
-    )
-    for line in process.stderr:  # the command of the base model, before it runs
-        if line.startswith("touch "):
-            break
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+        [sys.executable, "-c", JOB, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True, text=True,
+    )  # fmt: skip
+    if killed:
+        while not list(Path().glob("**/*.part/*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.communicate()[0].strip()
 
 
 @pytest.mark.parametrize("stage", ["train", "predict"])
-def test_a_base_model_that_is_killed_in_every_attempt_is_left_out(train, predict, tmp_path, monkeypatch, capsys, stage):
-    """By the attempt after the last, since the process that is killed writes nothing."""
+def test_a_base_model_that_is_killed_in_every_attempt_has_a_reason(train, tmp_path, monkeypatch, stage):
+    """The attempt after the last one says it, since the process that is killed writes nothing."""
     monkeypatch.chdir(tmp_path)
-    Path("input.txt").touch()
-    if stage == "train":
-        made = Path("models", "m-full-1")
-        arguments = ["train", "training set.txt", "--command", "touch {model}; sleep 60", "--model", str(made)]
-    else:
-        made = Path("output.txt")
+    Path("input.txt").write_text("x\n", encoding="utf-8")
+    made = "models/m-half-1"
+    if stage == "predict":
         train("cp {train} {model}")
-        arguments = ["predict", "input.txt", "--model", "models/m-full-1", "--output", str(made)]
-        arguments += ["--command", "touch {output}; sleep 60"]
+        made = "output.txt"
     for k in (1, 2):
-        kill(*arguments, "--attempt", f"{k}/2", "--requested", f"{k}000 MB, {k} minutes")
-        assert not made.exists()
-        assert len(left_over(made.parent)) == 2  # the marker and a folder: the second attempt has removed the first's
-    assert cli.main([*arguments, "--attempt", "3/2"]) == 0
-    reason = "killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"
-    assert f"{made}: {reason}" in capsys.readouterr().err
-    assert Omission.read(made / "omission.json" if stage == "train" else made) == Omission(stage, reason)
-    assert left_over(made.parent) == []
+        job(stage, k, "touch {model}{output}; sleep 60".replace("{output}" if stage == "train" else "{model}", ""), made,
+            killed=True)  # fmt: skip
+        assert not Path(made).exists()
+        shutil.rmtree(*Path().glob("**/*.part"))
+    assert job(stage, 3, "true", made) == "killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"
 
 
-@pytest.mark.parametrize("attempt", ["2/2", "1/1", "3/2"])
-def test_an_attempt_after_one_that_was_killed_succeeds_and_says_so(train, tmp_path, monkeypatch, capsys, attempt):
-    """One that was killed in an earlier run counts no longer: a new run begins with attempt 1, and a job of a group
-    may be made again in the attempt after the last.
-    """
+def test_a_base_model_that_fails_in_every_attempt_has_the_last_reason(train, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    arguments = ["train", "training set.txt", "--model", "models/m", "--attempt"]
-    kill(*arguments, "1/2", "--command", "touch {model}; sleep 60")
-    assert cli.main([*arguments, attempt, "--command", "cp {train} {model}"]) == 0
-    says = "models/m: killed in attempt 1 of 2 (memory or time)" in capsys.readouterr().err
-    assert says == (attempt == "2/2")
-    assert (tmp_path / "models" / "m" / "model").read_text(encoding="utf-8") == "a\nb\n"
+    for k in (1, 2):
+        job("train", k, f"echo no luck {k}; exit 1", "models/bad")
+    assert job("train", 3, "true", "models/bad") == "exit status 1 of `echo no luck 2; exit 1`: no luck 2"
+
+
+def test_an_attempt_after_one_that_was_killed_succeeds(train, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    job("train", 1, "touch {model}; sleep 60", "models/m", killed=True)
+    assert job("train", 2, "cp {train} {model}", "models/m") == ""
+    assert Path("models/m/model").read_text(encoding="utf-8") == "a\nb\n"
     assert left_over(tmp_path / "models") == []
 
 
-def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path, capsys, monkeypatch):
+def test_systems_without_outputs_or_with_broken_ones_are_left_out(train, predict, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("gold.txt").write_text("0-0\n0-0 1-1\n", encoding="utf-8")
 
-    def run(*arguments, status=0):
-        main = library.main if arguments[0] in ("extract", "collect") else cli.main
-        assert main([str(argument) for argument in arguments]) == status
-        return capsys.readouterr().err
-
     def extract(system, output):
-        run("extract", output, "--reference", "gold.txt", "--metric", "aer", "--system", system, "--leave-out-broken",
-            "--output", f"{system}.parquet")  # fmt: skip
+        counts.extract(output, ["gold.txt"], f"{system}.parquet", documents=None, system=system, kind="synthetic",
+                       options={}, metric="aer", group="g")  # fmt: skip
 
-    failing = ["train", "training set.txt", "--command", "echo no luck; exit 1", "--model", "models/bad"]
-    assert "no luck" in run(*failing, "--attempt", "1/2", status=2)
-    assert not Path("models/bad").exists()
-    assert "models/bad is left out" in run(*failing, "--attempt", "2/2")
-    run("predict", "input.txt", "--command", "cat {model} > {output}", "--model", "models/bad", "--output", "bad.txt")
+    training.leave_out_model(Path("models/bad"), "train", "no luck")
+    shutil.move(predict("cat {model} > {output}", Path("models/bad")), "bad.txt")
     extract("bad", "bad.txt")
-    run("predict", "input.txt", "--command", "cat {outputs} > {output}", "--members", "bad.txt", "--output", "vote.txt")
+    shutil.move(predict("cat {outputs} > {output}", None, members=[Path("bad.txt")]), "vote.txt")
     extract("vote", "vote.txt")
-    Path("short.txt").write_text("0-0\n", encoding="utf-8")
-    extract("short", "short.txt")
-    for name, links in (("good", "0-0\n0-0\n"), ("fair", "0-0\n0-1\n")):
+    for name, links in (("short", "0-0\n"), ("good", "0-0\n0-0\n"), ("fair", "0-0\n0-1\n")):
         Path(f"{name}.txt").write_text(links, encoding="utf-8")
         extract(name, f"{name}.txt")
-
     names = ["bad", "fair", "vote", "good", "short"]
-    counts = [f"{name}.parquet" for name in names]
-    printed = run("collect", *counts, "--dataset", "d", "--dated", "--output", "d.parquet")
-    assert printed.count("is left out") == 3
+    provenance = {"training_set x": "files: a", "licence": "MIT"}
+    counts.collect([f"{name}.parquet" for name in names], "d.parquet", "d", provenance)
+    assert capsys.readouterr().err.count("system short is left out") == 2
     collected = statistics.read("d.parquet")
     assert collected.systems == ("fair", "good")
     reasons = {omission.system: str(omission) for omission in collected.omissions}
-    assert set(reasons) == {"bad", "vote", "short"}
-    assert "exit status 1" in reasons["bad"]
-    assert "no luck" in reasons["bad"]
-    assert reasons["vote"] == f"predict: a member of the ensemble has no output: {reasons['bad']}"
+    assert reasons["bad"] == "train: no luck"
+    assert reasons["vote"] == "predict: a member of the ensemble has no output: train: no luck"
     assert "short.txt has 1 segments" in reasons["short"]
     assert collected.provenance["date"].startswith("20")
-    assert "all 2 systems are left out" in run(
-        "collect", "bad.parquet", "vote.parquet", "--dataset", "d", "--output", "e.parquet", status=2
-    )
+    assert "pairsig" in collected.provenance["versions"]
+    with pytest.raises(InputError, match="all 2 systems are left out"):
+        counts.collect(["bad.parquet", "vote.parquet"], "e.parquet", "d", {})
 
 
 def test_without_maven_the_message_says_what_to_do(tmp_path, monkeypatch):

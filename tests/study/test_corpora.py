@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pairsig import InputError
-from study import cli, corpora
+from study import corpora
 
 
 def digest(data: bytes) -> str:
@@ -115,12 +115,9 @@ def test_sizes_are_rounded_up(size, n):
     assert len(corpora.resample(WHOLE[:7], size, 1, "x")) == n
 
 
-def test_the_whole_set_is_taken_as_it_is(tmp_path):
-    whole, output = tmp_path / "whole.txt", tmp_path / "output.txt"
-    whole.write_text("(TOP (A a))\n(TOP (B b))\n(TOP (C c))\n", encoding="utf-8")
-    options = ["--task", "constituency", "--name", "x/whole-1", "--output", str(output)]
-    assert cli.main(["resample", str(whole), "--whole", *options, "--unlabelled", str(whole)]) == 0
-    assert output.read_text(encoding="utf-8") == 2 * whole.read_text(encoding="utf-8")
+def test_the_whole_set_is_taken_as_it_is():
+    assert corpora.resampled(WHOLE, "ewt", "whole-1", 2012) == list(WHOLE)
+    assert corpora.resampled(WHOLE, "ewt", "half-3", 2012) == corpora.resample(WHOLE, 0.5, 2012, "ewt/half-3")
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pairsig import cli
 from pairsig.core import statistics
 from pairsig.io.errors import InputError
 from pairsig.metrics import registry
-from study import cli as study_cli
-from study.corpora import outcomes
+from study.corpora import counts, outcomes
 
 
 def read(reader, *files, **options):
@@ -140,18 +138,14 @@ def test_a_table_of_values(wide):
     assert data.domains.tolist() == ["y", "x"]
 
 
-def test_the_command_writes_what_it_reads_and_says_who_is_left_out(wide, capsys):
-    output = wide[0].with_name("out.parquet")
-    argv = ["count", *map(str, wide), "--reader", "scores", "--option", "runs=5", "--dataset", "d"]
-    assert study_cli.main([*argv, "--provenance", "licence=MIT", "--output", str(output)]) == 0
+def test_who_is_left_out_is_said_and_kept(wide, capsys):
+    output = str(wide[0].with_name("out.parquet"))
+    counts.count([*map(str, wide)], output, "d", reader="scores", metric="accuracy", options={"runs": "5"}, systems=[],
+                 provenance={"licence": "MIT"})  # fmt: skip
     data = statistics.read(output)
     np.testing.assert_array_equal(data.counts, read("scores", *wide, runs=5).counts)
     assert (data.dataset, data.provenance["licence"], data.omissions[0].system) == ("d", "MIT", "c")
     assert "system c is left out: count: no outcome for 1 of 2 items" in capsys.readouterr().err
-    assert (
-        cli.main(["all-pairs", str(output), "--metric", "accuracy", "--test", "exact", "--output", f"{output}.tsv"])
-        == 0
-    )
 
 
 @pytest.mark.parametrize(
