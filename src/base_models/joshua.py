@@ -4,8 +4,6 @@ This project learns the models: links by the joint HMM, rules by `base_models.gr
 hierarchical rules, as Joshua's own models are (Chiang 2007); `--search stack` phrases, left to right, as Moses does
 (Koehn et al. 2003). The language model is berkeleylm's, of the target side. Source sentences without a target in the
 training set are what will be translated: rules that match nothing in them are not written.
-
-`python -m base_models.joshua tune --model MODEL --dev PAIRS --weights ... ` finds weights, once for all models.
 """
 
 from __future__ import annotations
@@ -17,18 +15,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import IO
-
-import numpy as np
-from numpy.typing import NDArray
 
 from base_models import formats, grammar, joint_hmm, program
 from pairsig.io.errors import InputError
 from pairsig.io.files import open_text
 from pairsig.io.tables import replacing
-from pairsig.metrics import registry
 
 THRESHOLD = 0.1
 """Threshold of the product of a link's two posteriors. Rules are better with more links than are best for scores of
@@ -114,19 +107,12 @@ def predict(
 
 
 def _decode(
-    model: Path,
-    sentences: Sequence[Sequence[str]],
-    *,
-    search: str,
-    weights: Mapping[str, float],
-    jars: Path,
-    best: int = 1,
+    model: Path, sentences: Sequence[Sequence[str]], *, search: str, weights: Mapping[str, float], jars: Path
 ) -> list[str]:
-    """What Joshua prints: one translation per sentence or, with `best` > 1, n-best lists with features."""
+    """What Joshua prints: one translation per sentence."""
     with tempfile.TemporaryDirectory() as folder:
         config, source, printed = (Path(folder, name) for name in ("config", "source", "printed"))
-        settings = [*SHARED, *SETTINGS[search], f"top-n = {best}"]
-        settings += ["output-format = %s" if best == 1 else "output-format = %i ||| %s ||| %f"]
+        settings = [*SHARED, *SETTINGS[search], "top-n = 1", "output-format = %s"]
         filled = [line.format(model=model.resolve(), order=ORDER, width=SHAPES[search].width) for line in settings]
         named = [f"{name} {weight:.12g}" for name, weight in weights.items()]
         config.write_text("".join(f"{line}\n" for line in [*filled, *named]), encoding="utf-8")
@@ -134,7 +120,7 @@ def _decode(
         with source.open("rb") as source_file, printed.open("wb") as printed_file:
             _java(jars, "org.apache.joshua.decoder.JoshuaDecoder", "-c", config, stdin=source_file, stdout=printed_file)
         lines = [_shown(line.rstrip("\n")) for line in open_text(printed)]
-    if best == 1 and len(lines) != len(sentences):
+    if len(lines) != len(sentences):
         raise InputError(f"found {len(lines)} translations by Joshua, expected {len(sentences)}")
     return lines
 
@@ -178,91 +164,6 @@ def _java(
         raise InputError(f"{program} ended with exit status {status}, see its messages above")
 
 
-def tune(
-    model: Path, dev: Path, *, search: str, weights: Mapping[str, float], jars: Path, rounds: int = 4, best: int = 100
-) -> dict[str, float]:
-    """Weights under which the model's translations of held-out pairs have the highest BLEU (as Och 2003).
-
-    Every round adds the `best` translations of each sentence under the weights so far to its list. Then one weight
-    after another is moved, as long as the best translations of the lists get better for it: by steps that are halved
-    from two fifths of the weight to a fortieth, up and down. What weighs rules stays above 0: Joshua takes it for the
-    weight of a logarithm. The weights are those that decoded best.
-    """
-    pairs, _ = formats.read_translations(dev)
-    references = [" ".join(target) for _, target in pairs]
-    tuned, top = dict(weights), (-1.0, dict(weights))
-    lists: list[dict[str, dict[str, float]]] = [{} for _ in pairs]
-    for number in range(rounds + 1):
-        last = number == rounds
-        printed = _decode(
-            model, [source for source, _ in pairs], search=search, weights=tuned, jars=jars, best=2 if last else best
-        )
-        # Add the translations with their features to the lists; the first of a sentence is the best one.
-        translations: dict[int, str] = {}
-        for line in printed:
-            k, text, details = line.split(" ||| ")
-            features = (feature.partition("=") for feature in details.split())
-            lists[int(k)].setdefault(text, {name: float(value) for name, _, value in features})
-            translations.setdefault(int(k), text)
-        # BLEU of the translations, and the best weights so far.
-        counts = _counts([translations.get(k, "") for k in range(len(pairs))], references)
-        bleu = float(registry.metric("bleu").score(counts.sum(axis=0)))
-        print(f"round {number}: BLEU {bleu:.2f} with {_formatted(tuned)}", file=sys.stderr, flush=True)
-        top = max(top, (bleu, dict(tuned)), key=lambda result: result[0])
-        if not last:
-            tuned = _search(lists, references, tuned)
-    return top[1]
-
-
-def _search(
-    lists: Sequence[Mapping[str, Mapping[str, float]]], references: Sequence[str], weights: Mapping[str, float]
-) -> dict[str, float]:
-    """Weights under which the best of the lists have the highest BLEU."""
-    names, bleu = list(weights), registry.metric("bleu")
-    candidates = list(chain.from_iterable(of_sentence.items() for of_sentence in lists))
-    features = np.array([[values.get(name, 0.0) for name in names] for _, values in candidates])
-    sentence = np.repeat(np.arange(len(lists)), list(map(len, lists)))  # of each candidate
-    counts = _counts([text for text, _ in candidates], [references[k] for k in sentence.tolist()])
-    starts = np.flatnonzero(np.diff(sentence, prepend=-1))
-
-    def score(point: NDArray[np.float64]) -> float:
-        """BLEU of the first candidate with the highest value of each sentence."""
-        values = features @ point
-        highest = np.maximum.reduceat(values, starts)[sentence]
-        best = np.flatnonzero(values >= highest)
-        best = best[np.unique(sentence[best], return_index=True)[1]]
-        return float(bleu.score(counts[best].sum(axis=0)))
-
-    point = np.array([weights[name] for name in names])
-    highest_bleu, step = score(point), 0.4
-    while step >= 0.025:
-        moved = False
-        for k, name in enumerate(names):
-            for way in (step, -step):
-                candidate = point.copy()
-                candidate[k] += way * max(abs(point[k]), 0.1)
-                if name.startswith("tm_pt_") and candidate[k] <= 0:
-                    continue
-                if (bleu_there := score(candidate)) > highest_bleu + 1e-9:
-                    point, highest_bleu, moved = candidate, bleu_there, True
-                    break
-        if not moved:
-            step /= 2
-    return dict(zip(names, map(float, point / np.abs(point).sum()), strict=True))
-
-
-def _counts(output: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
-    """What BLEU counts, (sentences × its columns)."""
-    bleu = registry.metric("bleu")
-    assert bleu.extractor is not None
-    counted = bleu.extractor(output, references, tokenize="none")
-    return np.stack([counted[name] for name in bleu.columns], axis=1)
-
-
-def _formatted(weights: Mapping[str, float]) -> str:
-    return ",".join(f"{name}={weight:.3g}" for name, weight in weights.items())
-
-
 def _weights(text: str) -> dict[str, float]:
     try:
         return {name: float(value) for name, value in (setting.split("=") for setting in text.split(","))}
@@ -279,24 +180,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     predicting = actions.add_parser("predict", help="translations by a model")
     predicting.add_argument("--input", type=Path, required=True, help="source sentences")
     predicting.add_argument("--output", type=Path, required=True, help="output file, one translation per line")
-    tuning = actions.add_parser("tune", help="print weights that are best for some sentence pairs")
-    tuning.add_argument("--dev", type=Path, required=True, help="sentence pairs")
-    for action in (training, predicting, tuning):
+    predicting.add_argument("--weights", type=_weights, required=True, help="of Joshua's features: NAME=NUMBER,…")
+    for action in (training, predicting):
         action.add_argument("--model", type=Path, required=True, help="a folder, made by train")
         action.add_argument("--search", choices=SHAPES, required=True, help="phrases or hierarchical rules")
         action.add_argument("--jars", type=Path, required=True, help="folder of jars")
-    for action in (predicting, tuning):
-        action.add_argument("--weights", type=_weights, required=True, help="of Joshua's features: NAME=NUMBER,…")
     options = vars(parser.parse_args(arguments))
     action = options.pop("action")
 
     def chosen() -> None:
         if action == "train":
             train(options.pop("train"), **options)
-        elif action == "predict":
-            predict(segments=options.pop("input"), **options)
         else:
-            print(_formatted(tune(**options)))
+            predict(segments=options.pop("input"), **options)
 
     return program.exit_status("base_models.joshua", chosen)
 

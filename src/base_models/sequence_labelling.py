@@ -4,7 +4,7 @@ A tree with n words corresponds to n - 1 labels of the gaps between neighbours a
 gap is the innermost constituent with both neighbours, and the number of such constituents (`--encoding absolute`) or
 its change from the gap before (`relative`, the default). The label of a word is the chain of unary constituents above
 its tag. A unary chain counts as one constituent. CRFsuite learns a linear-chain model of the gaps and one of the words
-(`--algorithm ap`, the default, `pa`, `arow` or `lbfgs`). All predictions are trees.
+(`--algorithm ap`, the default, or `pa`). All predictions are trees.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Gap: TypeAlias = tuple[int, str]
 """Number of constituents that contain two neighbours, and the innermost one."""
 
 ENCODINGS = ("relative", "absolute")
-_SIX = {"max_iterations": 6}
-ALGORITHMS = {"ap": _SIX, "pa": _SIX, "arow": _SIX, "lbfgs": {"max_iterations": 40, "c2": 0.5}}
-"""CRFsuite's names of the averaged perceptron, passive-aggressive, AROW and the conditional random field, each with
-its options. More iterations hardly improve the scores of held-out sagas."""
+ALGORITHMS = ("ap", "pa")
+"""CRFsuite's names of the averaged perceptron and of passive-aggressive learning."""
+ITERATIONS = 6
+"""More iterations hardly improve the scores of held-out sagas."""
 
 _RARE = 10
 """Minimal frequency of a label of gaps. A rarer one is replaced by the most frequent label with its number, because
@@ -105,8 +105,8 @@ def decode(tagged: Sequence[tuple[str, str]], gaps: Sequence[Gap], chains: Seque
 def train(training_set: Path, model: Path, seed: int, *, encoding: str = "relative", algorithm: str = "ap") -> None:
     """Train a model and write it to a folder.
 
-    The seed determines the order of the trees, which affects all algorithms except lbfgs. CRFsuite shuffles them again
-    with the C library's rand(), which has no seed there; a separate process per model makes this reproducible.
+    The seed determines the order of the trees. CRFsuite shuffles them again with the C library's rand(), which has no
+    seed there; a separate process per model makes this reproducible.
     """
     pycrfsuite = program.package("pycrfsuite", "sequence labelling")
     trees = [tree for tree in read_trees(training_set) if len(words(tree)) > 1]
@@ -118,7 +118,7 @@ def train(training_set: Path, model: Path, seed: int, *, encoding: str = "relati
     gaps = [_written(gaps, encoding) for gaps, _ in labels]
     counts = Counter(chain.from_iterable(gaps))
     instead = _common_labels(counts)
-    trainers = [pycrfsuite.Trainer(algorithm, ALGORITHMS[algorithm], verbose=False) for _ in range(2)]
+    trainers = [pycrfsuite.Trainer(algorithm, {"max_iterations": ITERATIONS}, verbose=False) for _ in range(2)]
     for tree, gap_labels, (_, chains) in zip(trees, gaps, labels, strict=True):
         items = pycrfsuite.ItemSequence(_features(words(tree)))
         trainers[0].append(items, [instead[label] for label in gap_labels])

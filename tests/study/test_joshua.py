@@ -115,22 +115,3 @@ def test_malformed_weights_are_refused(text, capsys):
     with pytest.raises(SystemExit):
         joshua.main(["predict", "--search", "cky", "--model", "m", "--jars", "j", "--weights", text])
     assert "expected NAME=NUMBER" in capsys.readouterr().err
-
-
-def test_weights_are_found_that_put_the_references_first():
-    """Feature `a` is for the reference of every sentence, `b` against it, and `tm_pt_0` may not be turned around."""
-    references = ["the cat sat on the mat", "a dog ran in the park", "it is so very late"]
-    lists = [
-        {
-            reference: {"a": 1.0, "b": -1.0, "tm_pt_0": -3.0},
-            "the mat": {"a": 0.0, "b": 1.0, "tm_pt_0": 0.0},
-        }
-        for reference in references
-    ]
-    start = {"a": 1.0, "b": 0.5, "tm_pt_0": 0.1}
-    found = joshua._search(lists, references, start)
-    assert found["tm_pt_0"] > 0
-    for one in lists:
-        values = {text: sum(found[name] * value for name, value in of.items()) for text, of in one.items()}
-        assert max(values, key=values.get) in references
-    assert sum(map(abs, found.values())) == pytest.approx(1)
