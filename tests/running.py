@@ -21,8 +21,10 @@ def run(*command, cwd, status=0, timeout=600):
     return done.stdout + done.stderr
 
 
-def snakemake(*arguments, cwd, status=0, timeout=600):
-    return run(str(BIN / "snakemake"), "--cores", "2", *arguments, cwd=cwd, status=status, timeout=timeout)
+def snakemake(*arguments, cwd, status=0, snakefile=ROOT / "Snakefile"):
+    """Run the workflow in a folder, which has a configuration of its own."""
+    words = ["--cores", "2", "--snakefile", str(snakefile), *map(str, arguments)]
+    return run(str(BIN / "snakemake"), *words, cwd=cwd, status=status)
 
 
 def jobs(printed):

@@ -40,5 +40,5 @@ ALL = [
     *collect("<results>/figures/{figure}.svg", figure=FIGURES),
     *collect("<results>/tables/{table}.html", table=MADE),
 ]
-if config["tables"] == "all":
+if "reproduction" in MADE:
     ALL.append("<results>/findings.html")

@@ -410,7 +410,7 @@ rule variance_model:
     input:
         comparisons=whole(BOTH),
         systems="<results>/tables/systems.tsv",
-        overlaps="resources/overlaps.tsv",
+        overlaps="<resources>/overlaps.tsv",
     output:
         variance_model=table(
             "variance_model",

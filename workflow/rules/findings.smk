@@ -4,7 +4,7 @@
 rule findings:
     """Write the findings as a page and as the first entry of the report."""
     input:
-        tables=collect("<results>/tables/{table}.tsv", table=TABLES),
+        tables=collect("<results>/tables/{table}.tsv", table=MADE),
         templates=[
             workflow.source_path(f"../../src/study/findings/{name}")
             for name in ("findings.md", "numbers.jinja")

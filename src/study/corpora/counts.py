@@ -40,7 +40,7 @@ def extract(
     documents: str | None,
     system: str,
     kind: str,
-    options: Mapping[str, str],
+    options: Mapping[str, Any],
     **chosen: Any,
 ) -> None:
     """Count the output of a system, and write the counts, or why the output of a base model cannot be used."""
@@ -54,9 +54,7 @@ def extract(
         return leave_out(omission)
     labels: dict[str, Any] = dict(zip(("domains", "documents"), _labels(documents, options), strict=True))
     try:
-        counted = extraction.extract(
-            output, references, system=system, kind=kind, **labels, **chosen, **options
-        )
+        counted = extraction.extract(output, references, system=system, kind=kind, **labels, **chosen, **options)
         console.note(*counted.notes)
     except InputError as error:
         if not trained:

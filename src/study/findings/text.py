@@ -41,9 +41,6 @@ Tables = Mapping[str, pd.DataFrame]
 ABSENT = "\ue000"
 """Stands in the rendered text for a number that the run does not have."""
 
-LEFT_OUT = "\ue001"
-"""Stands in the rendered text for the headings of sections of which a part is left out."""
-
 REFERENCE = "reference"
 """Folder of the tables of the committed findings, beside their page."""
 
@@ -337,6 +334,7 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "near_05": NEAR_05,
         "reference": where == REFERENCE,
         "covered": _covered(source.tables),
+        "missing": NOT_IN_THIS_RUN,
         "table": lambda name: f"[`{name}`]({where}/{source.known(name)}.tsv)",
         "figure": lambda name: f"{where}/{name}.png" if where == REFERENCE else f"figures/{name}.svg",
     }
@@ -353,7 +351,7 @@ def _covered(tables: Tables) -> str:
 
 
 def findings(tables: Tables, where: str = "tables") -> str:
-    """Render the findings of a run in Markdown; they name the sections of which a part is left out.
+    """Render the findings of a run in Markdown; those of a run that lacks some numbers are short.
 
     Parameters
     ----------
@@ -362,45 +360,26 @@ def findings(tables: Tables, where: str = "tables") -> str:
     where
         Folder of the tables, relative to the page; the committed findings are about `reference`.
     """
-    rendered = environment().get_template("findings.md").render(**_names(tables, where), left_out=LEFT_OUT)
-    text, left_out = pruned(rendered)
-    title = text.partition("\n")[0].lstrip("# ")
-    names = ", ".join(f"“{heading}”" for heading in left_out if heading != title)
-    paragraphs = [
-        _wrapped(paragraph.replace(LEFT_OUT, names)) if LEFT_OUT in paragraph else paragraph
-        for paragraph in text.split("\n\n")
-        if left_out or LEFT_OUT not in paragraph
-    ]
-    return "\n\n".join(paragraphs)
+    names = _names(tables, where)
+    is_small = any(verdict(row) == NO_PART for row in names["rows"]("reproduction"))
+    rendered = environment().get_template("small.md" if is_small else "findings.md").render(**names)
+    return pruned(rendered)
 
 
-def pruned(text: str) -> tuple[str, tuple[str, ...]]:
-    r"""Leave out paragraphs and list items with an absent number, and headings without text.
+def pruned(text: str) -> str:
+    r"""Leave out paragraphs, list items and table rows with a number that the run lacks, and headings without text.
 
-    A line below a table lists its rows with an absent number. A table without other rows is left out.
-
-    >>> pruned("# A\n\n- one \ue000\n- two\n\n## B\n\n\ue000 three\n")
-    ('# A\n\n- two\n', ('A', 'B'))
+    >>> pruned(f"# A\n\n- one {ABSENT}\n- two\n\n## B\n\nthree {ABSENT}\n")
+    '# A\n\n- two\n'
     """
-    blocks: list[str] = []
-    incomplete: dict[str, None] = {}
-    heading = ""
-    for block in map(_wrapped, re.split(r"\n{2,}", text.strip("\n"))):
-        if block.startswith("#"):
-            heading = block.lstrip("# ")
-        remaining = _kept(block)
-        if remaining != block:
-            incomplete[heading] = None
-        if remaining:
-            blocks.append(remaining)
+    blocks = filter(None, map(_kept, map(_wrapped, re.split(r"\n{2,}", text.strip("\n")))))
     complete: list[str] = []
-    for block in reversed(blocks):
+    for block in reversed([*blocks]):
         level = re.match(r"#+ ", block)
         following = re.match(r"#+ ", complete[-1]) if complete else None
-        if level and (not complete or (following and len(following[0]) <= len(level[0]))):
-            continue
-        complete.append(block)
-    return "\n\n".join(reversed(complete)) + "\n", tuple(incomplete)
+        if not (level and (not complete or (following and len(following[0]) <= len(level[0])))):
+            complete.append(block)
+    return "\n\n".join(reversed(complete)) + "\n"
 
 
 def _wrapped(block: str) -> str:
@@ -425,17 +404,9 @@ def _kept(block: str) -> str:
         body = [row for row in rows if ABSENT not in row]
         if not body or ABSENT in "".join(head):
             return ""
-        return "\n".join([*head, *body]) + _missing(row for row in rows if ABSENT in row)
+        return "\n".join([*head, *body])
     items = re.split(r"\n(?=- )", block) if block.startswith("- ") else [block]
     return "\n".join(item for item in items if ABSENT not in item)
-
-
-def _missing(rows: Iterable[str]) -> str:
-    """Say below a table which of its rows have numbers that the run does not have."""
-    names = dict.fromkeys(row.split("|")[1].strip(" .") for row in rows)
-    known = [name for name in names if name and ABSENT not in name]
-    listed = "; ".join(known or [f"{len(names)} rows"])
-    return "\n\n" + _wrapped(f"*{NO_PART.capitalize()}*: {listed}. Type `make reproduce`.") if names else ""
 
 
 _FRAGMENT = re.compile(r"(?P<begin><!-- (?P<name>[a-z0-9_]+) -->)(?P<text>.*?)(?P<end><!-- /(?P=name) -->)", re.DOTALL)

@@ -1,0 +1,229 @@
+"""The workflow as its users run it: a small study from end to end, plans, other places and configurations, faults."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pairsig.core import statistics
+from pairsig.io import tables
+from running import ROOT, jobs, snakemake
+
+SMALL = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text(encoding="utf-8"))
+SMALL |= {"sheets": [str(ROOT / "config")]}
+SMALL["pathvars"] |= {"resources": str(ROOT / "resources")}
+
+
+def configured(folder: Path, **others) -> Path:
+    """Give a folder the configuration of the small run, with other keys."""
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(SMALL | others), encoding="utf-8")
+    shutil.copy(ROOT / ".test/config/figures.yaml", folder / "config/figures.yaml")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The folder of a small run with its report."""
+    folder = configured(tmp_path_factory.mktemp("small"))
+    snakemake("--report", "results/report.html", "--report-after-run", cwd=folder)
+    return folder
+
+
+def test_a_small_run_has_all_tables_the_findings_and_one_file_with_everything(small):
+    for table in SMALL["tables"]:
+        page = (small / f"results/tables/{table}.html").read_text(encoding="utf-8")
+        assert page.startswith("<!DOCTYPE html>")
+        assert "<caption>" in page or table in ("table_1", "calibration")
+    assert r"\toprule" in (small / "results/tables/tally.tex").read_text(encoding="utf-8")
+    findings = (small / "results/findings.md").read_text(encoding="utf-8")
+    assert re.search(r"\*\*A small run: \d+ of \d+ printed numbers", findings)
+    report = small / "results/report.html"
+    assert 1e5 < report.stat().st_size < 10e6
+    assert "Counterpart of the paper" in report.read_text(encoding="utf-8")
+    compared = tables.read(small / "results/comparisons/hansards.parquet")
+    assert len(compared) == 24 * 23 / 2 - 24 * 0
+    assert set(compared["n_resamples"]) == {1000}
+
+
+def test_after_a_run_nothing_is_left_to_do_whatever_is_asked_for(small):
+    for target in ((), ("results/tables/thresholds.tsv",), ("./results/tables/thresholds.tsv",), ("all",)):
+        assert "Nothing to be done" in snakemake("-n", *target, cwd=small)
+    planned = jobs(snakemake("-n", "-R", "thresholds", "--", "results/tables/thresholds.tsv", cwd=small))
+    assert planned == {"thresholds": 1, "total": 1}
+    planned = jobs(snakemake("-n", "-R", "check", cwd=small))
+    assert planned == {"check": 1, "findings": 1, "of_tables": 1, "all": 1, "total": 4}
+
+
+def test_a_target_needs_what_it_is_made_from_and_no_more(tmp_path):
+    configured(tmp_path)
+    planned = jobs(snakemake("-n", "results/tables/thresholds.tsv", cwd=tmp_path))
+    assert planned == {"compare": 2, "thresholds": 1, "total": 3}
+    planned = jobs(snakemake("-n", "results/figures/figure_2.svg", cwd=tmp_path))
+    assert planned == {"compare": 1, "gain_confidence": 1, "total": 2}
+
+
+def test_parts_of_a_comparison_add_up_to_the_same_bytes(small, tmp_path):
+    configured(tmp_path, split=["hansards"])
+    target = "results/comparisons/hansards.parquet"
+    planned = jobs(snakemake("-n", "--set-scatter", "resamples=3", "--", target, cwd=tmp_path))
+    assert planned == {"compare_part": 3, "merge": 1, "total": 4}
+    snakemake("--set-scatter", "resamples=3", "--", target, cwd=tmp_path)
+    assert (tmp_path / target).read_bytes() == (small / target).read_bytes()
+    assert not list((tmp_path / "results/parts").glob("*"))
+
+
+def test_another_setting_repeats_what_it_can_change(small, tmp_path):
+    shutil.copytree(small, tmp_path / "run", symlinks=True)
+    configured(tmp_path / "run", resampling=SMALL["resampling"] | {"n_resamples": 2000})
+    planned = jobs(snakemake("-n", cwd=tmp_path / "run"))
+    assert planned["compare"] == 2
+    assert "describe" not in planned
+    assert "threshold_errors" not in planned
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), {"compare": 100, "check": 1, "today": 1, "training_variance": 1}),
+        (("--configfile", "config/quick.yaml"), {"compare": 8, "resize": 5, "check": 1}),
+        (("--configfile", "config/own.yaml"), {"extract": 3, "collect": 1, "compare": 1, "gain_confidence": 1}),
+        (("--configfile", "config/own.yaml", "--config", "retrain=true", "datasets=[example-alignment]"),
+         {"train": 16, "predict": 16, "extract": 16, "resample": 8, "compare": 1}),
+        (("--config", "source=derived", "datasets=[example]", "sheets=[config/example]", "tables=[]"), {"extract": 3}),
+        (("--workflow-profile", "workflow/profiles/slurm", "--executor", "dryrun"), {"compare": 100}),
+    ],
+)  # fmt: skip
+def test_plans_of_every_configuration(arguments, expected, tmp_path):
+    """In a copy without results, which has the Snakefile and the profiles that `snakemake` finds by itself."""
+    for name in ("Snakefile", "workflow", "profiles", "config", "resources", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    planned = jobs(snakemake("-n", *arguments, cwd=tmp_path, snakefile="Snakefile"))
+    for rule, number in expected.items():
+        assert planned[rule] >= number if rule == "compare" and number == 100 else planned[rule] == number, rule
+
+
+def test_both_snakefiles_run_the_study_and_no_rule_is_hidden(tmp_path):
+    configured(tmp_path)
+    one, other = (snakemake("-n", cwd=tmp_path, snakefile=ROOT / path) for path in ("Snakefile", "workflow/Snakefile"))
+    assert jobs(one) == jobs(other) != {}
+
+
+def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
+    """Another workflow takes the rules, with its own sheets, and a prefix for what they make."""
+    sheets = [str(ROOT / "config"), str(ROOT / "config/example")]
+    part = {"sheets": sheets, "datasets": ["example"], "tables": ["thresholds"], "resampling": {"n_resamples": 100}}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(part), encoding="utf-8")
+    (tmp_path / "config/example").mkdir(parents=True)
+    for path in (ROOT / "config/example").glob("*.txt"):
+        shutil.copy(path, tmp_path / "config/example")
+    (tmp_path / "Snakefile").write_text(
+        f'configfile: "config.yaml"\nmodule study:\n    snakefile: "{ROOT}/workflow/Snakefile"\n    config: config\n'
+        "use rule * from study as study_*\nrule all:\n    default_target: True\n    input: rules.study_all.input\n",
+        encoding="utf-8",
+    )
+    planned = jobs(snakemake("-n", cwd=tmp_path, snakefile="Snakefile"))
+    assert planned["study_extract"] == 3
+    assert planned["study_thresholds"] == 1
+    snakemake("results/comparisons/example.parquet", cwd=tmp_path, snakefile="Snakefile")
+    assert set(tables.read(tmp_path / "results/comparisons/example.parquet")["n_resamples"]) == {100}
+
+
+def test_the_command_line_changes_numbers_in_a_block(tmp_path):
+    configured(tmp_path)
+    snakemake("--config", "resampling={n_resamples: 50}", "--", "results/comparisons/tac08.parquet", cwd=tmp_path)
+    assert set(tables.read(tmp_path / "results/comparisons/tac08.parquet")["n_resamples"]) == {50}
+
+
+def test_a_mistake_is_one_sentence_before_the_first_job(tmp_path):
+    configured(tmp_path, datasets=["hansard"])
+    printed = snakemake(cwd=tmp_path, status=1)
+    assert "config: datasets: found 'hansard', expected names in datasets.tsv, did you mean hansards?" in printed
+    assert "Traceback" not in printed
+
+
+def test_damaged_counts_stop_what_needs_them_and_the_log_says_why(tmp_path):
+    resources = tmp_path / "resources/statistics"
+    resources.mkdir(parents=True)
+    for name in ("hansards", "tac08"):
+        shutil.copy(ROOT / f"resources/statistics/{name}.parquet", resources)
+    whole = (resources / "tac08.parquet").read_bytes()
+    (resources / "tac08.parquet").write_bytes(whole[: len(whole) // 2])
+    configured(tmp_path, pathvars={"resources": "resources", "logs": "results/logs"})
+    targets = [f"results/comparisons/{name}.parquet" for name in ("hansards", "tac08")]
+    printed = snakemake("--keep-going", *targets, cwd=tmp_path, status=1)
+    assert "resources/statistics/tac08.parquet" in (tmp_path / "results/logs/compare/tac08.log").read_text() + printed
+    assert (tmp_path / targets[0]).is_file()
+    assert not (tmp_path / targets[1]).exists()
+    (resources / "tac08.parquet").write_bytes(whole)
+    assert jobs(snakemake(*targets, cwd=tmp_path)) == {"compare": 1, "total": 1}
+
+
+BASE_MODELS = """\
+dice:
+  task: alignment
+  train: awk -f config/example/dice-train.awk {train} > {model}
+  predict: awk -f config/example/dice-predict.awk {model} {input} > {output}
+  datasets: [example-alignment]
+fails:
+  task: alignment
+  train: echo no luck; exit 1
+  predict: cat {model} > {output}
+  datasets: [example-alignment]
+killed:
+  task: alignment
+  train: touch {model}; kill -9 $PPID $$
+  predict: cat {model} > {output}
+  datasets: [example-alignment]
+short:
+  task: alignment
+  train: touch {model}
+  predict: head -n 1 {input} > {output}
+  datasets: [example-alignment]
+"""
+
+
+def test_a_base_model_that_fails_or_is_killed_costs_its_systems_only(tmp_path):
+    example = ROOT / "config/example"
+    shutil.copytree(example, tmp_path / "config/example")
+    sheet = (example / "training_sets.yaml").read_text(encoding="utf-8")
+    sheet = sheet.replace("[dice, joint-hmm]", "[dice, fails, killed, short]").replace("{full: 4, quarter: 4}", "{full: 2}")
+    (tmp_path / "config/example/training_sets.yaml").write_text(sheet, encoding="utf-8")
+    models = BASE_MODELS.replace("train: touch {model}; kill", "train: 'touch {model}; kill").replace("$$", "$$'")
+    (tmp_path / "config/example/base_models.yaml").write_text(models, encoding="utf-8")
+    configured(
+        tmp_path, sheets=[str(ROOT / "config"), "config/example"], datasets=["example-alignment"], tables=[], retrain=True
+    )
+    snakemake("--keep-going", cwd=tmp_path)
+    data = statistics.read(tmp_path / "results/statistics/example-alignment.parquet")
+    assert data.systems == ("dice-full-1", "dice-full-2")
+    reasons = {omission.system: str(omission) for omission in data.omissions}
+    assert set(reasons) == {f"{name}-full-{k}" for name in ("fails", "killed", "short") for k in (1, 2)}
+    assert reasons["fails-full-1"].startswith("train: exit status 1")
+    assert "killed in attempt 2 of 2 (memory or time; requested: 4000 MB" in reasons["killed-full-2"]
+    assert reasons["short-full-1"].startswith("extract: ")
+    assert "no luck" in reasons["fails-full-1"]
+
+
+def examples():
+    """The commands in config/README.md, each with the files that the page promises of it."""
+    text = (ROOT / "config/README.md").read_text(encoding="utf-8")
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
+        for command in re.findall(r"^\.venv/bin/snakemake (.*)$", section, re.MULTILINE):
+            promised = re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
+            yield pytest.param(command, promised, id=section.splitlines()[0])
+
+
+@pytest.mark.parametrize(("command", "promised"), [*examples()])
+def test_the_examples_of_the_page_on_configuration(command, promised, tmp_path):
+    for name in ("Snakefile", "workflow", "profiles", "config", "resources", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    words = [word.strip("'") for word in re.findall(r"'[^']*'|\S+", command)]
+    snakemake(*words, *(["scale=0.25"] if "--config" in words else []), cwd=tmp_path, snakefile="Snakefile")
+    assert promised
+    for path in promised:
+        assert (tmp_path / path).stat().st_size > 0, path
