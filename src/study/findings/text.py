@@ -351,7 +351,7 @@ def _covered(tables: Tables) -> str:
 
 
 def findings(tables: Tables, where: str = "tables") -> str:
-    """Render the findings of a run in Markdown; those of a run that lacks some numbers are short.
+    """Render the findings of a run in Markdown; those of a run that lacks most numbers are short.
 
     Parameters
     ----------
@@ -361,7 +361,8 @@ def findings(tables: Tables, where: str = "tables") -> str:
         Folder of the tables, relative to the page; the committed findings are about `reference`.
     """
     names = _names(tables, where)
-    is_small = any(verdict(row) == NO_PART for row in names["rows"]("reproduction"))
+    absent = [verdict(row) == NO_PART for row in names["rows"]("reproduction")]
+    is_small = sum(absent) > len(absent) / 2
     rendered = environment().get_template("small.md" if is_small else "findings.md").render(**names)
     return pruned(rendered)
 
