@@ -158,8 +158,8 @@ def check(
         we draw for its population, otherwise one. Where it reports n′ only for the window around 0.05, n′ for other
         ranges follows from our numbers of pairs.
     printed, pairs
-        On the paper's own outputs there is nothing to redraw. Ours has the range over the usual definitions of a
-        percentile (the paper names none) or, for a number of pairs, that of the Monte Carlo error of their p-values.
+        On the paper's own outputs there is nothing to redraw. Ours has the range of the Monte Carlo error of the
+        p-values and, for a percentile, of its usual definitions (the paper names none).
         The published number agrees if it lies in this range, widened by its rounding.
 
     With E the standard error of the difference of both numbers, a number differs if it is more than 1.96 E away. The
@@ -321,8 +321,7 @@ def _recomputed(row: Mapping[str, Any], ours: pd.Series, *, name: str) -> dict[s
         "detectable_low": published - (value - low) - rounding,
         "detectable_high": published + (high - value) + rounding,
         "ratio": value / published, "verdict": "agrees" if inside else "differs",
-        "why": "the range is that of the usual definitions of a percentile" if name == "printed"
-        else "the range is that of the Monte Carlo error of the p-values",
+        "why": "the range is that of the Monte Carlo error of p" + ", and of the definitions of a percentile" * (name == "printed"),
     }  # fmt: skip
 
 

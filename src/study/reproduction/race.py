@@ -61,9 +61,7 @@ def race(
             a, b = systems(n, 0.98, name, seed)
             tests: dict[int, Callable[[], object]] = {0: partial(exact_test, a, b, metric=name)}
             for k in n_resamples:
-                tests[k] = partial(
-                    randomization_test, a, b, metric=name, n_resamples=k, rng=seed, threads=threads
-                )
+                tests[k] = partial(randomization_test, a, b, metric=name, n_resamples=k, rng=seed, threads=threads)
             for k, test in tests.items():
                 seconds = [_seconds(test)]
                 while len(seconds) < n_repeats and seconds[0] < 1:
