@@ -321,7 +321,7 @@ def _recomputed(row: Mapping[str, Any], ours: pd.Series, *, name: str) -> dict[s
         "detectable_low": published - (value - low) - rounding,
         "detectable_high": published + (high - value) + rounding,
         "ratio": value / published, "verdict": "agrees" if inside else "differs",
-        "why": "the range is that of the Monte Carlo error of p" + ", and of the definitions of a percentile" * (name == "printed"),
+        "why": f"the range is that of the Monte Carlo error of p{', and of a percentile' * (name == 'printed')}",
     }  # fmt: skip
 
 

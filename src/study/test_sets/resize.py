@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from pairsig.comparisons.all_pairs import compare
-from pairsig.core import draws
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
