@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pairsig.comparisons.all_pairs import compare
+from pairsig.core.draws import bootstrap_counts
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
@@ -67,7 +68,7 @@ def other_test_sets(
                 yield Derivation(kind, wanted, domain=str(label)), statistics.select(segments=members[:wanted])
     draw_seed, half_seed = (int(word) for word in np.random.SeedSequence(seed).generate_state(4, np.uint32)[2:])
     for number in range(1, draws + 1):
-        times = draws.bootstrap_counts(
+        times = bootstrap_counts(
             draw_seed, number, 1, n_segments, n_draws=draw_size, out=np.empty((1, n_segments), dtype=np.int64)
         )
         members = np.repeat(np.arange(n_segments), times[0])
