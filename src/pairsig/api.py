@@ -16,6 +16,7 @@ from pairsig.comparisons.compare import Pairs
 from pairsig.comparisons.wording import most_important, shown_adjusted, shown_p
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Resampling, Seed, seed_of
+from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
@@ -170,8 +171,7 @@ class Comparison(TableResult):
         return self._rows[list(COLUMNS)].copy()
 
     def _figure(self) -> Figure:
-        """Each difference with its null distribution, and by domain: the figure of `pairsig compare --plot`."""
-        report.check_drawn(len(self._rows))
+        """Each difference with its interval: the figure of `pairsig compare --plot`."""
         return report.drawn(self._evidence())
 
     def to_html(self, path: str | Path) -> None:
@@ -182,7 +182,7 @@ class Comparison(TableResult):
         path
             File to write, such as "report.html".
         """
-        report.write(self._evidence(), path)
+        report.write(self._evidence(), path, self.notes)
 
     def _evidence(self) -> list[report.Evidence]:
         """What a report shows."""
@@ -285,7 +285,11 @@ def compare(
     """
     statistics, chosen = inputs.prepared(data, metric)
     if len(set(statistics.methods)) < 2:
-        raise InputError(f"found one system, {named(statistics.methods[0])}, expected at least two to compare")
+        raise InputError(
+            f"found one system, {named(statistics.methods[0])}, expected at least two to compare\n"
+            "pairsig.score_interval has the interval of the score of one system"
+        )
+    if baseline is not None:
         choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
     resampling = Resampling(n_resamples, seed_of(rng), threads)
     if any(statistics.runs):
@@ -301,7 +305,7 @@ def compare(
         p = compared["pvalue"]
         n_units = len(set(statistics.documents)) if unit == "document" else len(statistics.segments)
         rows = compared.assign(
-            test="runs", method="", alternative="two-sided", estimator="", signature="", pvalue_low=p, pvalue_high=p,
+            test="runs", method="", alternative="two-sided", estimator="", pvalue_low=p, pvalue_high=p,
             n_resamples=None, n_units=n_units, only_a=None, only_b=None, log10_pvalue=-math.inf,
         )  # fmt: skip
     else:
@@ -321,7 +325,7 @@ def compare(
         statistics=statistics,
         metric=chosen,
         unit=unit,
-        notes=tuple(dict.fromkeys([*notes, *statistics.notes])),
+        notes=tuple(dict.fromkeys([*statistics.notes[:1], *notes, *statistics.notes[1:]])),
         _rows=rows,
         _resampling=resampling,
         _design=design,

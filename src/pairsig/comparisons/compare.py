@@ -310,10 +310,8 @@ class _Compared:
         ]
 
     def signature(self, test: definitions.Named, drawn: str) -> str:
-        """The signature of a row, with what was done with items without a score."""
-        settings, version = paired.signature(self.metric, test, self.unit, drawn).rsplit("|", 1)
-        missing = self.data.provenance.get("missing", "")
-        return f"{settings}|missing:{missing}|{version}" if missing else f"{settings}|{version}"
+        """The signature of a row, with how the data were read."""
+        return paired.with_settings(paired.signature(self.metric, test, self.unit, drawn), self.data)
 
 
 def _of_metric(

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from pairsig import __version__
 from pairsig.comparisons import inputs, runs
 from pairsig.comparisons.compare import compare, planned
 from pairsig.core.statistics import Statistics
@@ -32,6 +31,7 @@ from pairsig.core.totals import Progress, Resampling, Seed, seed_of
 from pairsig.io.choices import check_level, near
 from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.io.packages import pd
+from pairsig.io.rendering import escaped
 from pairsig.io.results import Shown
 from pairsig.io.tables import SCHEMA, plain_cells, records
 from pairsig.metrics import Metric
@@ -163,6 +163,17 @@ class Gate(Shown):
         times = Counter(check.verdict for check in self.checks)
         counted = (f"{times[verdict]} of {len(lines)} scores {verdict}" for verdict in STATUS if times[verdict])
         return "\n".join([f"{self.verdict}: {', '.join(counted)}", *(f"  {line}" for line in lines)])
+
+    def to_markdown(self) -> str:
+        """Return the verdict as a table in Markdown, for the summary of a job."""
+        lines = [f"**{self.verdict}** ({escaped(self.candidate, 'markdown')} against {escaped(self.baseline, 'markdown')})", ""]
+        lines += ["| score | verdict | baseline | candidate | change | margin | loses at most |", "|---|---|--:|--:|--:|--:|--:|"]
+        for check in self.checks:
+            numbers = (check.score_baseline, check.score_candidate)
+            cells = [escaped(check.name, "markdown"), check.verdict, *map(check.points, numbers), check.points(check.change, "+"),
+                     f"{check.margin:g}", check.points(check.largest_loss)]  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)
 
     def notes(self) -> list[str]:
         """All caveats, once each."""
@@ -418,7 +429,7 @@ class _Score:
             score_baseline=row.score_a, score_candidate=row.score_b, change=-row.difference,
             largest_loss=0.0 if better else max(reach - ahead, self.rare),
             pvalue_worse=row.pvalue / 2 if ahead < 0 else 1 - row.pvalue / 2,
-            signature=f"metric:{metric.name}|test:runs|design:{design}|unit:{unit}|version:{__version__}",
+            signature=row.signature,
             notes=tuple(row.notes),
         )  # fmt: skip
         # The variance is V = S²/n + T, and with twice the segments S²/(2n) + T.

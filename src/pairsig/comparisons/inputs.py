@@ -26,6 +26,10 @@ def prepared(data: Any, metric: str | Metric | None = None) -> tuple[Statistics,
     """
     if isinstance(data, Statistics):
         return data, chosen_metric(data, metric)
+    if isinstance(data, list | tuple) or hasattr(data, "columns") or (isinstance(data, Mapping) and any(hasattr(values, "columns") for values in data.values())):
+        from pairsig.readers.inputs import read
+
+        return prepared(read(data), metric)
     if not isinstance(data, Mapping):
         kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
         raise InputError(

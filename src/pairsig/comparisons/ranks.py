@@ -207,7 +207,7 @@ def rank(
             "correlation": correlation[order],
             "pvalue": p_alone,
             "pvalue_adjusted": p_adjusted,
-            "signature": paired.signature(chosen, test, unit, f"adjustment:max-t|{resampling.signature}"),
+            "signature": paired.with_settings(paired.signature(chosen, test, unit, f"adjustment:max-t|{resampling.signature}"), statistics),
         },
     )
     systems = _ranked(statistics.systems, compared, chosen, alpha)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pairsig import __version__
 from pairsig.comparisons import inputs
 from pairsig.comparisons.compare import Pairs, named_pairs
 from pairsig.core.influence import ACCURACY, degrees_of_freedom, influence_values
@@ -31,7 +32,7 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.stats.adjust import holm
-from pairsig.stats.paired import Unit
+from pairsig.stats.paired import Unit, with_settings
 from pairsig.stats.pass_fail import score_of_a_pass
 
 if TYPE_CHECKING:
@@ -216,6 +217,9 @@ def compare_runs(
             "better": np.select([gain > 0, gain < 0], [names_of[a], names_of[b]], ""),
             "pvalue_holm": holm(estimates.pvalue),
             "n_compared": len(compared),
+            "signature": with_settings(
+                f"metric:{chosen.name}|test:runs|design:{design}|unit:{unit}|version:{__version__}", statistics
+            ),
             "notes": notes,
         }
         | estimates.cells(confidence_level, 1 if chosen.higher_is_better else -1),

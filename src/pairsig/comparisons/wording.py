@@ -12,6 +12,7 @@ from pairsig.io import rendering
 from pairsig.io.columns import BASELINE
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, records
+from pairsig.metrics.names import metric_name
 from pairsig.stats.near_exact import BOUNDED
 
 SHOWN = 2
@@ -35,7 +36,7 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
     rows = [
         row
         | {
-            "metric": row["metric"] + " ↓" * (row["metric"] in falls),  # lower is better
+            "metric": metric_name(row["metric"]) + " ↓" * (row["metric"] in falls),  # lower is better
             "difference": _with_interval(row),
             "test": label(row["test"], row["method"], row["alternative"]),
             "pvalue": shown_p(row),

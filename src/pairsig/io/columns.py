@@ -322,6 +322,7 @@ RUNS = Table(
         p_value("pvalue_twice_segments", f"{_OVER_RUNS} with twice the segments and the same gain"),
         points("error_twice_runs", "standard error expected with twice the runs", missing=True),
         p_value("pvalue_twice_runs", f"{_OVER_RUNS} with twice the runs and the same gain", missing=True),
+        SIGNATURE,
         Column("notes", list, "limits of the p-value and the interval of this row"),
     ),
     key=("metric", "system_a", "system_b"),
@@ -426,8 +427,6 @@ FLIPS = Table(
         points("score_a", "score of system A on the segment"),
         points("score_b", "score of system B on the segment"),
         Column("contribution", float, "contribution of the segment to the gain of system A over system B", "points"),
-        Column("input", str, "input of the item, shortened; empty if the file has none"),
-        Column("target", str, "its expected answer, shortened; empty if the file has none"),
     ),
     ("metric", "system_a", "system_b", "segment"),
 )  # fmt: skip

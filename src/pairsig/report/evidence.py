@@ -1,4 +1,4 @@
-"""Content of a report beside p-values: the null distribution of the gain, the gain by domain, influential segments."""
+"""Content of a report beside p-values: the gain by domain, and the segments that contribute most to it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,6 @@ from pairsig.stats import intervals
 from pairsig.stats.paired import Pair, Unit
 
 Floats = NDArray[np.float64]
-Borders = tuple[tuple[int, int], ...]
-
-BINS = 60
-"""Approximate number of bins in the figure of a null distribution."""
-
-REACH = 4.5
-"""Standard deviations on each side of that figure."""
-
-MOST_DRAWN = 100_000
-"""Maximum number of shuffles or resamples for that figure."""
 
 _TIED = 1e-10
 """Contributions below this, relative to the largest one, are numerically zero."""
@@ -56,10 +46,9 @@ class Evidence:
     high: float
     # For each test, its label, p as printed, and p adjusted for the number of systems ("" with a single comparison).
     tests: tuple[tuple[str, str, str], ...]
-    test: Test | None = None  # the first test, to which the null distribution belongs; None for methods with runs
+    test: Test | None = None  # the first test; None for systems with runs
     p: float  # of the first test
     decides: float  # the value that decides whether a system is called better: p adjusted, or a bound if it is 0
-    null: None = None
     parts: tuple[tuple[str, float], ...] = ()  # for methods with runs: shares of the variance of a gain, by source
     unit: Unit
     segments: pd.DataFrame  # see `by_segment`; a positive contribution (`carried`) favours the better system
@@ -250,7 +239,6 @@ def by_segment(
 ) -> pd.DataFrame:
     """One row per segment, from the counts of both methods' runs, (runs, segments, columns)."""
     contributions = np.mean([carried(np.stack([a, b]), metric) for a, b in product(of_a, of_b)], axis=0)
-    texts = zip(*(statistics.texts.get(name, ("", "")) for name in statistics.segments.tolist()), strict=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         score_a, score_b = (metric.score(runs.astype(np.float64)).mean(axis=0) for runs in (of_a, of_b))
     return pd.DataFrame(
@@ -262,7 +250,6 @@ def by_segment(
             "score_b": score_b,
             "carried": -contributions if ahead[0] else contributions,
         }
-        | dict(zip(("input", "target"), texts, strict=True))
     )
 
 

@@ -55,18 +55,16 @@ def flipped(segments: pd.DataFrame, most: int | None = None) -> pd.DataFrame:
     return pd.concat([part.head(len(part) if most is None else most) for part in parts], ignore_index=True)
 
 
-def changed(evidence: Evidence, most: int) -> tuple[bool, list[tuple[str, str, int, pd.DataFrame]]]:
-    """What a report lists: items that only one system passes, or, of other items with a text, those that change most.
+def changed(evidence: Evidence, most: int) -> list[tuple[str, str, int, pd.DataFrame]]:
+    """What a report lists: the items that only one system passes; nothing if they are not only passed or failed.
 
-    Returns whether all items are passed or failed, and for each direction the system that wins, the other one, the
-    number of items, and at most so many of them.
+    Returns, for each direction, the system that wins, the other one, the number of items, and at most so many of them.
     """
-    flips_only = passed_or_failed(evidence.segments)
-    if not flips_only and not evidence.filled("input", "target"):
-        return flips_only, []
+    if not passed_or_failed(evidence.segments):
+        return []
     sign = 1 if evidence.ahead == evidence.system_a else -1
     segments = evidence.segments.assign(carried=sign * evidence.segments["carried"])
-    listed_items = flipped(segments, most if flips_only else None)
+    listed_items = flipped(segments, most)
     directions = []
     for direction, winner, loser in (
         ("lost", evidence.system_b, evidence.system_a),
@@ -76,4 +74,4 @@ def changed(evidence: Evidence, most: int) -> tuple[bool, list[tuple[str, str, i
         if n_changed:
             rows = listed_items[listed_items["direction"] == direction]
             directions.append((winner, loser, n_changed, rows))
-    return flips_only, directions
+    return directions

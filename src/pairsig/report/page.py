@@ -27,8 +27,8 @@ _OPEN = 3
 """Number of comparisons that are expanded at first."""
 
 
-def page(comparisons: Sequence[Evidence]) -> str:
-    """The HTML page."""
+def page(comparisons: Sequence[Evidence], notes: Sequence[str] = ()) -> str:
+    """The HTML page; `notes` say what was read."""
     style, script = (files("pairsig.report").joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     baselines = dict.fromkeys(it.system_a for it in comparisons)
     others = dict.fromkeys(it.system_b for it in comparisons)
@@ -42,6 +42,7 @@ def page(comparisons: Sequence[Evidence]) -> str:
         several_runs=any(max(it.runs) > 1 for it in comparisons),
         ends=(min(0.0, *limits), max(0.0, *limits)),
         style=style,
+        notes=list(notes),
         script=script,
         version=__version__,
     )  # fmt: skip
@@ -68,7 +69,7 @@ def _environment() -> Environment:
     }
     environment.tests["nan"] = math.isnan
     environment.globals |= {
-        name: getattr(words, name) for name in ("about_p", "about_segments", "caption", "headline", "interval")
+        name: getattr(words, name) for name in ("about_p", "about_segments", "headline", "interval")
     }
     environment.globals |= {"changed": changed, "MOST_SEGMENTS": MOST_SEGMENTS, "FEWER": FEWER, "OPEN": _OPEN}
     return environment

@@ -65,7 +65,7 @@ def about_p(evidence: Evidence) -> list[str]:
         )
     sentences.append(
         f"p is about new {units} from the source of this test set. In another domain, language or benchmark, the other "
-        "system may be better, however small p is; see --family and pairsig transfer."
+        "system may be better, however small p is."
     )
     if max(evidence.runs) == 1:
         sentences.append(
@@ -97,23 +97,6 @@ def _meaning(evidence: Evidence, p: str, units: str) -> str:
         statistic=evidence.score_a - evidence.score_b,
         gain=evidence.gain,
     )
-
-
-def caption(evidence: Evidence) -> str:
-    """Caption of the null distribution."""
-    null = evidence.null
-    assert null is not None
-    units = f"{evidence.unit}s"
-    if null.swaps:
-        how = f"Exact distribution of the gain over all 2ⁿ ways to swap the two outputs on {units}."
-        if null.n_drawn:
-            how = f"Gains after {count(null.n_drawn)} shuffles, each of which swaps the two outputs on random {units}."
-        where = f"{evidence.ahead} leads on the right, {evidence.behind} on the left."
-    else:
-        how = f"Gains on {count(null.n_drawn)} test sets drawn with replacement from this one, minus the observed gain."
-        where = f"On the right, {evidence.ahead} leads by more than on the test set."
-    counted = "on both sides" if len(null.borders) > 1 else "on one side"
-    return f"{how} {where} p counts gains that are at least as extreme as the observed one, {counted}."
 
 
 def about_segments(evidence: Evidence) -> list[str]:

@@ -115,6 +115,14 @@ def signature(metric: Metric, test: Named, unit: str, drawn: str = "") -> str:
     return "|".join(part for part in parts if part)
 
 
+def with_settings(signature: str, data: Statistics) -> str:
+    """A signature with all that was declared when the data were read and that changes a number, before the version."""
+    settings, version = signature.rsplit("|", 1)
+    missing = data.provenance.get("missing", "")
+    parts = [settings, data.provenance.get("settings", ""), f"missing:{missing}" if missing else "", version]
+    return "|".join(filter(None, parts))
+
+
 def _only_metric(arrays: dict[str, NDArray[Any]]) -> Metric:
     """The metric of arrays whose number of columns leaves no choice; scores per item are averaged."""
     columns = {counts.shape[1] if counts.ndim == 2 else counts.ndim for counts in arrays.values()}
