@@ -260,9 +260,10 @@ def gate(
     Notes
     -----
     The largest loss is the end of the one-sided interval that belongs to `margin_test`: Tango's for pass/fail units,
-    Student's for others. If Δ > 0 is shown nevertheless, the candidate passes without a loss. Other units may also
-    lose rarely and much, by up to S, the observed range of the values where a metric has no bound; so the largest loss
-    is at least S (1 − α^(1/n)), what units that are too rare to be among n lose. docs/gate.md has the formulas.
+    Student's for others. If Δ > 0 is shown nevertheless, the candidate passes without a loss. Otherwise the largest
+    loss is at least S (1 − α^(1/n)), which units lose that are so rare that none may be among n. S is the largest
+    possible score or, for means without one, the observed range of the values, which is no bound. docs/gate.md has the
+    formulas.
 
     Examples
     --------
@@ -400,7 +401,7 @@ class _Score:
             progress=progress,
         )  # fmt: skip
         intervals = Intervals(pair.units, pair.metric, pair.unit)
-        loss = self._tangos(intervals) if intervals.items is not None else self._students(intervals)
+        loss = max(self.rare, self._tangos(intervals) if intervals.items is not None else self._students(intervals))
         # A candidate that is significantly better is not worse by the margin, either.
         if loss >= self.margin and better["pvalue"] < self.alpha:
             loss = 0.0
@@ -473,7 +474,7 @@ class _Score:
             return math.inf
         gain, error, degrees = intervals.estimate(0, 1)
         reach = float(stdtrit(degrees, 1 - self.alpha)) * error if error else 0.0
-        return max(reach + gain, self.rare)
+        return reach + gain
 
     def _tangos(self, intervals: Intervals) -> float:
         """The same for pass/fail units: the margin at which Tango's score is the critical value."""

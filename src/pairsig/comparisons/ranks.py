@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 
 _TIE = 1e-11
 """A statistic of a shuffle that is closer than this to the observed one, relative to it, counts as a tie."""
+_NOISE = 2.0**-46
+"""Differences below this share of the largest contribution are rounding errors."""
 _AT_ONCE = 2**20
 """Statistics of pairs after shuffles that are computed at once: 8 MiB."""
 
@@ -231,11 +233,16 @@ def _contributions(scorer: Scorer) -> tuple[Floats, Floats]:
     """
     n_units = scorer.counts.shape[1]
     weights = np.full(n_units, 1 / n_units)
-    if scorer.form is not None:
-        below = scorer.columns[1].sum(axis=0, dtype=np.float64)
-        if below.min() >= 0 and below.sum() > 0:
-            weights = below / below.sum()
-    values = influence_values(scorer.counts, scorer.metric)
+    if scorer.form is None:
+        values = influence_values(scorer.counts, scorer.metric)
+    else:  # the same, without rounding errors of numerical derivatives, which would break ties
+        above, below = (column.astype(np.float64) for column in scorer.columns)
+        of_all = below.sum(axis=0)
+        if of_all.min() >= 0 and of_all.sum() > 0:
+            weights = of_all / of_all.sum()
+        size = np.maximum(below.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        factor = scorer.form.factor if scorer.metric.higher_is_better else -scorer.form.factor
+        values = factor * (above - above.sum(axis=1, keepdims=True) / size * below) / size
     values += (scorer.quality - values.sum(axis=1))[:, None] * weights
     return values, weights
 
@@ -250,10 +257,12 @@ def _max_t(
     progress: Progress | None,
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats, Floats]:
     """Order of the pairs by T, and in this order: p of each pair alone, adjusted p, and ends of the intervals."""
+    noise = _NOISE * float(np.abs(values).max())
     squares, spread, lean = (np.empty(len(pairs)) for _ in range(3))  # Σd², Σe² and Σew
     for row, (a, b) in enumerate(pairs.tolist()):
         d = values[a] - values[b]
         e = d - weights * d.sum()
+        e[np.abs(e) <= noise] = 0.0
         squares[row], spread[row], lean[row] = d @ d, e @ e, e @ weights
     t = np.where(gains > 0, gains * _inverse(np.sqrt(squares)), 0.0)
     order = np.argsort(-t, kind="stable")

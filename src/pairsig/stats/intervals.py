@@ -327,7 +327,7 @@ class Intervals:
             low, high = (float(end) for end in items.ends(first, second, confidence_level))
         elif n_different and n_units > 1:
             gain, error, degrees = self.estimate(a, b)
-            concentrated = _concentrated(self._remembered(a)[1] - self._remembered(b)[1])
+            concentrated = _concentrated(self._remembered(a)[1] - self._remembered(b)[1] + gain / n_units)
             if error > 0:
                 reach = float(stdtrit(degrees, (1 + confidence_level) / 2)) * error
                 pvalue = 2 * float(stdtr(degrees, -abs(gain) / error))
@@ -340,12 +340,10 @@ class Intervals:
 
 
 def _concentrated(apart: Floats) -> bool:
-    """Whether so few units carry more than half of a gain, Σ of their differences."""
+    """Whether so few units carry more than half of a gain, Σd of contributions, and of Σd², which more would if differences were alike."""
     gain = float(apart.sum())
-    if len(apart) <= 2 * CONCENTRATED or gain == 0:
-        return False
     largest = np.sort(apart * np.sign(gain))[-CONCENTRATED:]
-    return float(largest.sum()) > 0.5 * abs(gain)
+    return float(largest.sum()) > 0.5 * abs(gain) > 0 and float(largest @ largest) > 0.5 * float(apart @ apart)
 
 
 def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.95) -> list[tuple[float, float]]:

@@ -34,7 +34,7 @@ def score_of_a_pass(units: NDArray[Any], metric: Metric) -> float | None:
     if (form.numerator, form.denominator) != ((0,), (1,)):
         return None
     values, weights = units[..., 0], units[..., 1]
-    whole = 1.0 if metric.scale == form.factor else float(values.max())
+    whole = 1.0 if metric.scale == form.factor else float(values.max()) or 1.0
     if whole in (1.0, 100.0) and (weights == 1).all() and ((values == 0) | (values == whole)).all():
         return abs(float(metric.score(np.array([whole, 1.0]))))
     return None

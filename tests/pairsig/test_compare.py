@@ -1,0 +1,272 @@
+"""`compare` and the tables of all pairs: the p-values of two systems, one adjustment, and notes."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pairsig
+import simulate
+from pairsig import InputError, Statistics, bootstrap_test, exact_test, margin_test, randomization_test
+from pairsig.comparisons import all_pairs, wording
+from pairsig.comparisons.compare import adjust, compare, named_pairs, planned
+from pairsig.core.totals import Resampling
+from pairsig.io.columns import BASELINE, COMPARISONS
+from pairsig.metrics import registry
+from pairsig.metrics.counts import average
+from pairsig.stats.adjust import holm
+
+FEW = Resampling(2000, 7)
+
+
+def systems(metric="f1", n_systems=3, **options):
+    options = {"n_segments": 40, "spread": 0.3, "seed": 3} | options
+    return simulate.statistics(metric, n_systems=n_systems, **options), registry.metric(metric)
+
+
+def scores(**values):
+    return Statistics.from_arrays({name: np.asarray(array) for name, array in values.items()}, ["score"])
+
+
+SCORE = average("score")
+
+
+@pytest.mark.parametrize("metric", ["f1", "bleu", "accuracy"])
+def test_every_row_is_the_test_of_two_systems(metric):
+    """Every test, method and alternative that a pair in a fixed order has."""
+    data, chosen = systems(metric)
+    tests = planned(["exact", "randomization", "bootstrap"], ["shifted", "percentile"], ["two-sided", "greater", "less"])
+    rows = compare(data, [chosen], tests, resampling=FEW)
+    assert len(rows) == 2 * len(tests) == 24
+    functions = {"exact": exact_test, "randomization": randomization_test, "bootstrap": bootstrap_test}
+    for row in rows:
+        assert set(row) == set(BASELINE.names)
+        a, b = (data.select(systems=[row[f"system_{side}"]]).counts[0] for side in "ab")
+        how = {"alternative": row["alternative"]} | ({"method": row["method"]} if row["method"] else {})
+        drawing = {} if row["test"] == "exact" else {"n_resamples": 2000, "rng": 7}
+        result = functions[row["test"]](a, b, metric=metric, **how, **drawing)
+        assert (row["pvalue"], row["difference"], row["better"]) == (
+            pytest.approx(result.pvalue, rel=1e-9), result.statistic,
+            {"a": row["system_a"], "b": row["system_b"], None: ""}[result.better],
+        )  # fmt: skip
+        assert (row["n_segments"], row["n_different"]) == (result.n_segments, result.n_different)
+        assert row["signature"] == result.signature
+        interval = result.confidence_interval()
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(interval)
+    if metric == "bleu":  # which has no exact test if more segments differ
+        assert {row["test"] for row in rows} == {"randomization", "bootstrap"}
+        assert any("tested by randomization, because more than 16 segments differ" in row["notes"][-1] for row in rows)
+
+
+def test_which_pairs():
+    data, chosen = systems(n_systems=4)
+    names = data.systems
+    assert [(r["system_a"], r["system_b"]) for r in compare(data, [chosen])] == [(names[0], b) for b in names[1:]]
+    assert len(compare(data, [chosen], pairs="all")) == 6
+    rows = compare(data, [chosen], baseline=names[2])
+    assert [(r["system_a"], r["system_b"]) for r in rows] == named_pairs(names, baseline=names[2])
+    with pytest.raises(InputError, match="unknown baseline 'x'"):
+        compare(data, [chosen], baseline="x")
+    with pytest.raises(InputError, match="found one system, expected at least two to compare"):
+        compare(data.select(systems=names[:1]), [chosen])
+    with pytest.raises(InputError, match="found the alternative 'greater' for all pairs of 4 systems"):
+        compare(data, [chosen], planned(alternatives=["greater"]), pairs="all")
+
+
+def test_command_line_and_python_have_the_same_adjustment(tmp_path):
+    """Three systems are two comparisons unless all pairs are asked for, whoever asks."""
+    data, chosen = systems("accuracy")
+    counts = dict(zip(data.systems, data.counts, strict=True))
+    rows = compare(data, [chosen])
+    result = pairsig.compare(counts, metric="accuracy")
+    assert result.to_frame()["pvalue_holm"].tolist() == [row["pvalue_holm"] for row in rows]
+    assert {row["n_compared"] for row in rows} == {2}
+    everything = pairsig.compare(counts, metric="accuracy", pairs="all").to_frame()
+    wanted = compare(data, [chosen], pairs="all")
+    assert everything["pvalue_holm"].tolist() == holm(np.array([row["pvalue"] for row in wanted])).tolist()
+
+
+def test_holm_is_over_pairs_and_metrics_for_each_test():
+    data, chosen = systems()
+    rows = compare(data, [chosen, registry.metric("recall")], planned(["exact", "bootstrap"]), resampling=FEW)
+    for name in ("exact", "bootstrap"):
+        of_test = [row for row in rows if row["test"] == name]
+        p = np.array([row["pvalue"] for row in of_test])
+        assert [row["pvalue_holm"] for row in of_test] == pytest.approx(holm(p).tolist())
+        assert {row["n_compared"] for row in of_test} == {4}
+    # Randomization that stands for the exact test is of its family.
+    mixed = [*compare(data, [chosen]), *compare(systems("bleu")[0], [registry.metric("bleu")], resampling=FEW)]
+    assert {row["n_compared"] for row in adjust(mixed)} == {4}
+    assert holm(np.array([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_a_p_of_0_is_adjusted_as_its_bound():
+    values = np.arange(30) % 3 + 2.0
+    data = scores(a=values + 1, b=values, c=values + 0.9)
+    rows = compare(data, [SCORE], planned(["bootstrap"], [], ["observed"]), resampling=Resampling(100))
+    assert [row["pvalue"] for row in rows] == [0.0, 0.0]
+    assert rows[0]["pvalue_holm"] == pytest.approx(2 * rows[0]["pvalue_high"])
+    assert wording.shown_p(rows[0]) == wording.below(rows[0]["pvalue_high"]) == "< 0.0363"
+    assert wording.shown_adjusted(rows)[0] == "< 0.0725"
+
+
+def test_margins_add_a_row_for_each_claim():
+    data, chosen = systems("accuracy")
+    rows = compare(data, [chosen], margin="3%")
+    assert [row["alternative"] for row in rows[:4]] == ["two-sided", "equivalence", "a-not-worse", "b-not-worse"]
+    a, b = data.counts[:2]
+    for row in rows[1:4]:
+        result = margin_test(a, b, 3.0, row["alternative"], metric="accuracy")
+        assert (row["pvalue"], row["margin"]) == (result.pvalue, 3.0)
+        assert result.says(row["system_a"], row["system_b"]) in row["notes"]
+        assert row["n_compared"] == 2
+    failed = scores(a=[0] * 40, b=[0] * 40)
+    rows = compare(failed, [SCORE], margin=0.2)
+    assert rows[0]["pvalue"] == 1.0
+    assert "cannot tell them apart" in rows[1]["notes"][-1]
+
+
+def test_notes_of_a_row():
+    a, b = [1.0] * 4 + [0.5] * 8, [0.0] * 4 + [0.5] * 8
+    (row,) = compare(scores(a=a, b=b), [SCORE])
+    assert row["notes"][0].startswith("the systems differ on 4 of 12 segments, too few (below 10)")
+    assert row["notes"][1].startswith("the 95 % interval excludes 0 although p is not below 0.05")
+    (row,) = compare(scores(a=a, b=b), [SCORE], planned(["bootstrap"], [], ["observed"]), resampling=FEW)
+    assert "10 to 21 % of test sets instead of 5 %" in row["notes"][-1]
+    data, chosen = systems("accuracy", n_systems=2, n_segments=100, document_size=5, document_effect=0.4)
+    (row,) = compare(data, [chosen])
+    assert "come from 20 documents, which were not used; with documents as units the standard error" in row["notes"][0]
+    (row,) = compare(data, [chosen], unit="document")
+    assert row["n_units"] == 20
+    assert not any("not used" in note for note in row["notes"])
+
+
+def test_items_that_only_one_system_gets_right():
+    data = scores(a=[1, 1, 1, 0, 1, 0], b=[0, 0, 1, 1, 1, 0], c=[0.5, 0, 1, 1, 1, 0])
+    rows = compare(data, [SCORE], pairs="all", score_intervals=True)
+    assert [(row["only_a"], row["only_b"]) for row in rows] == [(2, 1), (None, None), (None, None)]
+    assert rows[0]["score_a_low"] < rows[0]["score_a"] < rows[0]["score_a_high"]
+    assert rows[0]["notes"][0].startswith("the intervals of two scores may overlap")
+    lower = average("score", higher_is_better=False)
+    (row,) = compare(data.select(systems=["a", "b"]), [lower])
+    assert (row["better"], row["only_a"], row["only_b"], row["difference"]) == ("b", 1, 2, pytest.approx(1 / 6))
+
+
+@pytest.mark.parametrize(
+    ("names", "methods", "alternatives", "message"),
+    [
+        (["exact", "exact"], [], [], "test exact is named 2 times"),
+        (["sign"], [], [], "unknown test 'sign', expected one of exact, randomization, bootstrap"),
+        (["exact"], ["shifted"], [], "found the method 'shifted', expected none for the test exact"),
+        (["bootstrap"], ["basic"], [], "unknown method: 'basic'"),
+        (["exact"], [], ["observed"], "unknown alternative: 'observed'"),
+    ],
+)
+def test_tests_that_do_not_exist(names, methods, alternatives, message):
+    with pytest.raises(InputError, match=message):
+        planned(names, methods, alternatives)
+
+
+def test_a_table_of_rows():
+    data, chosen = systems()
+    rows = compare(data, [chosen], margin="3%")
+    text = wording.render(rows, "table")
+    assert text.count("margin equivalence") == 2
+    assert "p (Holm)" in text
+    assert "for f1" not in text
+    assert wording.shown_p({"pvalue": 0.0, "n_resamples": None, "estimator": "", "log10_pvalue": -400.25}) == "1e-400.2"
+    bound = {"pvalue": 3.6889e-5, "n_resamples": 10**5, "estimator": "bound", "log10_pvalue": -4.4}
+    assert wording.shown_p(bound) == "< 3.69e-05"
+    assert wording.equation("< 3.69e-05") == "p < 3.69e-05"
+
+
+# Tables of all pairs
+
+
+@pytest.mark.parametrize(("metric", "test"), [("accuracy", "exact"), ("f1", "exact"), ("bleu", "randomization"), ("bleu", "bootstrap")])
+def test_tables_of_all_pairs_have_the_same_p_values(metric, test):
+    data, chosen = systems(metric, n_systems=4)
+    table = all_pairs.compare(data, test, metric=metric, n_resamples=2000, rng=7)
+    assert tuple(table.columns) == COMPARISONS.names
+    rows = {
+        frozenset((row["system_a"], row["system_b"])): row
+        for row in compare(data, [chosen], planned([test]), pairs="all", resampling=FEW)
+    }
+    for pair in table.itertuples():
+        row = rows[frozenset((pair.system_a, pair.system_b))]
+        assert (pair.pvalue, pair.gain) == (row["pvalue"], pytest.approx(abs(row["difference"])))
+        assert pair.gain == 0 or pair.system_a == row["better"]
+        assert pair.n_greater == (row["n_greater"] or 0)
+        assert pair.signature == row["signature"]
+    assert table["pvalue_one_sided"].isna().all()
+
+
+def test_parts_are_merged_to_the_whole():
+    data, _ = systems("bleu", n_systems=4)
+    for test, options in (("bootstrap", {"alternative": "observed"}), ("randomization", {})):
+        how = {"metric": "bleu", "n_resamples": 900, "rng": 3} | options
+        whole = all_pairs.compare(data, test, **how)
+        parts = [all_pairs.compare(data, test, part=(k, 4), **how) for k in (3, 1, 4, 2)]
+        pd.testing.assert_frame_equal(all_pairs.merge(parts), whole)
+    with pytest.raises(InputError, match="part 4/4 is missing"):
+        all_pairs.merge(parts[:2] + parts[3:])
+    with pytest.raises(InputError, match="part 3/4 is given twice"):
+        all_pairs.merge([*parts, parts[0]])
+    with pytest.raises(InputError, match="are not parts of one run"):
+        all_pairs.merge([parts[0], all_pairs.compare(data, "randomization", part=(2, 4), **how | {"rng": 4})])
+    with pytest.raises(InputError, match="not a part: its signature"):
+        all_pairs.merge([whole])
+    wrong = parts[1].copy()
+    wrong.loc[2, "n_greater"] = 10**6
+    with pytest.raises(InputError, match="n_greater is 1000000, expected a sum"):
+        all_pairs.merge([parts[0], wrong])
+
+
+def test_pairs_without_an_exact_test_are_drawn_and_say_so():
+    """Two of three systems differ on few segments: one exact test of BLEU, and two by randomization."""
+    data, _ = systems("bleu", n_systems=3, n_segments=60)
+    counts = data.counts.copy()
+    counts[1] = counts[0]
+    counts[1, :5] = data.counts[1, :5]
+    data = Statistics.from_arrays(dict(zip("xyz", counts, strict=True)), data.columns)
+    table = all_pairs.compare(data, "exact", metric="bleu", n_resamples=500)
+    assert sorted(table["test"]) == ["exact", "randomization", "randomization"]
+    assert all_pairs.drawn_instead(table).startswith("for 2 of 3 pairs the totals can take too many values")
+    assert table.loc[table["test"] == "exact", "n_resamples"].item() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alternative": "greater"}, "needs two systems in a fixed order"),
+        ({"part": (2, 1)}, "the part is 2/1, expected one from 1/1 to 1/1"),
+        ({"part": ("1", 2)}, "expected two whole numbers"),
+        ({"part": (1, 5000), "n_resamples": 10}, "10 resamples cannot be split into 5000 parts"),
+        ({"test": "exact", "part": (1, 2)}, "the exact test draws nothing that could be split"),
+        ({"memory": 1000}, "at least .* of memory are needed"),
+        ({"metric": "bleu"}, "expected those of metric bleu"),
+    ],
+)
+def test_impossible_tables_of_all_pairs(options, message):
+    data, _ = systems()
+    with pytest.raises(InputError, match=message):
+        all_pairs.compare(data, **{"metric": "f1", "n_resamples": 100} | options)
+
+
+def test_memory_only_changes_time():
+    data, _ = systems("f1", n_systems=6, n_segments=500)
+    notes = []
+    one = all_pairs.compare(data, metric="f1", n_resamples=300, note=notes.append)
+    from pairsig.io import memory
+
+    tight = memory.Memory(memory._taken() + 80 * 2**20)
+    other = all_pairs.compare(data, metric="f1", n_resamples=300, memory=tight)
+    pd.testing.assert_frame_equal(one, other)
+    assert "resamples at a time on each of" in notes[0]
+
+
+def test_log10_p_goes_beyond_floats():
+    rows = compare(scores(a=np.ones(2000), b=np.zeros(2000)), [SCORE])
+    assert rows[0]["pvalue"] == 0.0
+    assert rows[0]["log10_pvalue"] == pytest.approx(-1999 * math.log10(2))

@@ -1,0 +1,149 @@
+"""Margin tests: Tango's score and Student's statistic by their formulas, and the exact power for items."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from pairsig import InputError, difference_interval, margin_test
+from pairsig.core.definitions import find
+from pairsig.planning.sample_size import Design, power, size_for, units_for
+from pairsig.stats.margins import in_unit
+from pairsig.stats.pass_fail import tango
+from pairsig.stats.power import Items
+
+
+def items(r, s, n):
+    """Outcomes of n items of which A alone passes r and B alone s."""
+    return (np.r_[[x] * r, [1 - x] * s, np.ones(n - r - s)].astype(int) for x in (1, 0))
+
+
+def score_by_likelihood(r, s, n, m):
+    """Tango's Z with the nuisance parameter by maximizing the likelihood under Δ = −m."""
+
+    def minus_log(q21):  # B alone passes with q21, A alone with q21 − m
+        q12 = q21 - m
+        rest = 1 - q12 - q21
+        return -(r * math.log(q12) if r else 0) - (s * math.log(q21) if s else 0) - (n - r - s) * math.log(rest)
+
+    q = optimize.minimize_scalar(minus_log, bounds=(m + 1e-12, (1 + m) / 2 - 1e-12), method="bounded", options={"xatol": 1e-13}).x
+    return (r - s + n * m) / math.sqrt(n * (2 * q - m - m * m))
+
+
+@pytest.mark.parametrize(("r", "s", "n", "m"), [(5, 5, 200, 0.05), (12, 3, 60, 0.1), (0, 4, 40, 0.2), (30, 41, 300, 0.07)])
+def test_items_have_tangos_score(r, s, n, m):
+    z = score_by_likelihood(r, s, n, m)
+    assert tango(r, s, n, m) == pytest.approx(z, abs=1e-5)
+    result = margin_test(*items(r, s, n), m, "a-not-worse")
+    assert result.pvalue == pytest.approx(stats.norm.sf(z), rel=1e-4)
+    assert result.method == "score"
+    other = margin_test(*items(s, r, n), m, "b-not-worse")
+    assert other.pvalue == pytest.approx(result.pvalue)
+    both = margin_test(*items(r, s, n), m)
+    assert both.pvalue == max(result.pvalue, margin_test(*items(r, s, n), m, "b-not-worse").pvalue)
+
+
+def test_the_published_example_of_tango():
+    """Tango (1998), Table III: r = 1, s = 0... of n = 44 pairs; the score interval of the difference is (−0.029, 0.118)."""
+    def root(side, low, high):
+        return optimize.brentq(lambda m: float(tango(*side, 44, m)) - 1.959964, low, high)
+
+    assert root((0.0, 1.0), 1e-6, 0.5) == pytest.approx(0.118, abs=0.0006)
+
+
+def test_tables_without_any_variance():
+    assert tango(0.0, 20.0, 200, 0.1) < 1e-6
+    assert margin_test([1] * 30, [1] * 30, 0.2).pvalue < 0.01
+    assert margin_test([0] * 3, [0] * 3, 0.2).pvalue > 0.05
+
+
+def test_other_units_have_students_statistic():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.1, 1, 50), rng.normal(0, 1, 50)
+    whole = difference_interval(a, b)
+    for margin in (0.3, 1.0):
+        for claim, sign in (("a-not-worse", 1), ("b-not-worse", -1)):
+            p = margin_test(a, b, margin, claim).pvalue
+            # p < 0.025 exactly if the 95 % interval is on the right side of the margin.
+            end = whole.low + margin if sign == 1 else margin - whole.high
+            assert (p < 0.025) == (end > 0)
+    assert margin_test(np.ones(5) / 3, np.ones(5) / 4, 0.5).pvalue == 1.0
+    assert margin_test([0.3], [0.2], 0.5).pvalue == 1.0
+    lower = margin_test(np.stack([rng.poisson(3, 40), np.full(40, 20)], 1), np.stack([rng.poisson(3, 40), np.full(40, 20)], 1), 50, "a-not-worse", metric="ter")  # fmt: skip
+    assert lower.pvalue < 0.001
+    assert "a is not worse than b by 50 in ter or more" in lower.says("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("margin", "message"),
+    [(0, "the margin is 0, expected a number above 0"), (math.nan, "the margin is nan"),
+     (1.0, "no two systems differ by more than 1 in mean")],
+)  # fmt: skip
+def test_impossible_margins(margin, message):
+    with pytest.raises(InputError, match=message):
+        margin_test([1, 0], [0, 0], margin)
+
+
+@pytest.mark.parametrize(
+    ("amount", "noun", "best", "wanted"),
+    [("2%", "margin", 1.0, 0.02), ("70%", "score", 100.0, 70.0), (0.5, "gain", 100.0, 0.5), (12, "gain", None, 12.0),
+     (0.05, "gain", 100.0, "expected points from 0 to 100; write --gain 5% or --gain 0.05%"),
+     (5, "margin", 1.0, "the scores are from 0 to 1; write --margin 5% or --margin 0.05"),
+     ("5%", "margin", None, "these scores are not percentages"), ("x", "gain", 1.0, "expected a number or a percentage")],
+)  # fmt: skip
+def test_amounts_in_the_unit_of_the_scores(amount, noun, best, wanted):
+    if isinstance(wanted, float):
+        assert in_unit(amount, noun, best) == pytest.approx(wanted)
+    else:
+        with pytest.raises(InputError, match=wanted):
+            in_unit(amount, noun, best)
+
+
+# Power for items
+
+
+def rejections(n, psi, gain, alpha, rejects):
+    """The power by going through all tables of n items."""
+    total = 0.0
+    p, q = (psi + gain) / 2, (psi - gain) / 2
+    for r in range(n + 1):
+        for s in range(n + 1 - r):
+            if rejects(r, s):
+                total += stats.multinomial.pmf([r, s, n - r - s], n, [p, q, 1 - p - q])
+    return total
+
+
+@pytest.mark.parametrize(("sides", "alternative"), [(2, "two-sided"), (1, "greater")])
+def test_power_of_the_sign_test_is_that_of_all_tables(sides, alternative):
+    def rejects(r, s):
+        return r > s and sides * stats.binom.sf(r - 1, r + s, 0.5) < 0.05
+
+    found = Items(0.3, 0.12, 0.05, sides).power(40)
+    assert found == pytest.approx(rejections(40, 0.3, 0.12, 0.05, rejects), abs=1e-9)
+    # The same from S² = ψ − g² in points.
+    design = Design(test=find("randomization", None, alternative))
+    assert power(1e4 * (0.3 - 0.12**2), 40, 12.0, design, passed=100.0) == pytest.approx(found)
+
+
+@pytest.mark.parametrize("equivalence", [True, False])
+def test_power_against_a_margin_is_that_of_all_tables(equivalence):
+    def rejects(r, s):
+        shown = stats.norm.sf(tango(float(r), float(s), 60, 0.2)) < 0.05
+        return shown and (not equivalence or stats.norm.sf(tango(float(s), float(r), 60, 0.2)) < 0.05)
+
+    found = Items(0.25, 0.0, 0.05, margin=0.2, equivalence=equivalence).power(60)
+    assert found == pytest.approx(rejections(60, 0.25, 0.0, 0.05, rejects), abs=1e-9)
+
+
+@pytest.mark.parametrize("margin", [None, 0.05])
+def test_from_the_planned_number_on_all_have_the_power(margin):
+    exact = Items(0.2, 0.05 if margin is None else 0.0, 0.05, margin=margin, equivalence=margin is not None)
+    n = exact.first(0.8, 600)
+    assert all(exact.power(n + further) >= 0.8 for further in (*range(15), 50, 200))
+    assert exact.power(round(0.93 * n)) < 0.8
+    design = Design() if margin is None else Design(claim="equivalence", margin=5.0)
+    variance = 1e4 * (0.2 - exact.gain**2)
+    assert units_for(variance, 100 * exact.gain, design, passed=100.0) == n
+    size = size_for(variance, n, design, passed=100.0)
+    assert size == pytest.approx(5.0, rel=0.06)

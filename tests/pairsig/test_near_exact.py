@@ -1,0 +1,238 @@
+"""Near-exact p-values of randomization against enumeration of all swaps, and against plain shuffles."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binom
+
+import simulate
+from pairsig import InputError, Metric, exact_test, randomization_test
+from pairsig.comparisons import all_pairs
+from pairsig.core import definitions, totals
+from pairsig.core.definitions import find
+from pairsig.core.totals import Resampling
+from pairsig.metrics import registry
+from pairsig.stats import near_exact
+from pairsig.stats.near_exact import counted, estimates, log_tails
+from pairsig.stats.paired import Pair
+
+GEOMETRIC = Metric("geometric", ("x", "y"), lambda t: np.sqrt(np.abs(t[..., 0] * t[..., 1])), "√(Σx · Σy)", scale=None)
+"""A user's metric of values that are no whole numbers."""
+STEPS = Metric("steps", ("right", "of"), lambda t: np.floor(5 * t[..., 0] / np.maximum(t[..., 1], 1)), "grades")
+"""A metric that is not smooth: its derivative is 0 or does not exist."""
+METRICS = {"geometric": GEOMETRIC, "steps": STEPS}
+
+
+def some_counts(metric, n, seed=1):
+    """Counts of two systems on n segments."""
+    rng = np.random.default_rng(seed)
+    if metric in ("bleu", "f1"):
+        return simulate.statistics(metric, n_systems=2, n_segments=n, spread=0.5, seed=seed).counts
+    if metric == "ter":
+        return np.stack([rng.integers(0, 9, (2, n)), np.tile(rng.integers(1, 9, n), (2, 1))], axis=2)
+    if metric == "rouge1_f":
+        return rng.random((2, n, 1))
+    if metric == "geometric":
+        return rng.random((2, n, 2)) * [1, 30]
+    of = rng.integers(0, 9, (2, n, 1)) * np.ones((2, 1, 1), int)
+    of[1] = of[0]
+    return np.concatenate([rng.integers(0, of + 1), of], axis=2)
+
+
+def pair_of(metric, counts):
+    return Pair.of(*counts, METRICS.get(metric) or registry.metric(metric), None)
+
+
+def enumerated(pair, alternative):
+    """The p-value over all 2ⁿ swaps, the first of which swaps nothing."""
+    swaps = np.array(list(product((0, 1), repeat=pair.units.shape[1])))
+    a, b = pair.units.astype(float)
+    better = a.sum(axis=0) + swaps @ (b - a), b.sum(axis=0) + swaps @ (a - b)
+    scores = [pair.metric.score(np.round(totals_of, 9)) for totals_of in better]
+    d = (scores[0] - scores[1]) * (1 if pair.metric.higher_is_better else -1)
+    tie = 1e-9 * max(1, abs(d).max())
+    if abs(d[0]) < tie and alternative == "two-sided":
+        return 1.0
+    if alternative == "two-sided":
+        return (abs(d) >= abs(d[0]) - tie).mean()
+    up = (alternative == "greater") == pair.metric.higher_is_better
+    return (d >= d[0] - tie).mean() if up else (d <= d[0] + tie).mean()
+
+
+def every_swap(patch):
+    """Shuffle number i swaps the units of the ones in the binary number i: 2ⁿ shuffles are all there are."""
+
+    def bits(_seed, first, n_rows, n_units, *, out):
+        out[:] = (np.arange(first, first + n_rows)[:, None] >> np.arange(n_units)) & 1
+        return out
+
+    patch.setattr(totals.draws, "swaps", bits)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+@pytest.mark.parametrize("kind", ["different", "equal", "one large"])
+def test_tails_of_the_linear_approximation_are_those_of_all_swaps(kind, n):
+    rng = np.random.default_rng(n)
+    weights = {"different": rng.normal(size=n), "equal": np.ones(n), "one large": np.r_[50.0, rng.random(n - 1)]}[kind]
+    sums = np.array(list(product((1, -1), repeat=n))) @ weights
+    noise = 0.001 * math.sqrt(weights @ weights)
+    for border in np.abs(weights).sum() * np.array([0.02, 0.3, 0.7, 1.0]):
+        borders = border + noise * np.array([-4, 0, 4])
+        wanted = ndtr((sums - borders[:, None]) / noise).mean(axis=1)
+        np.testing.assert_allclose(np.exp(log_tails(weights, noise, borders)), wanted, rtol=1e-7, atol=1e-15)
+
+
+def test_far_tails_of_many_units_are_binomial():
+    """Steps of ±1, split by a border between two sums: P(Bin(n, ½) >= k), down to 10⁻⁴¹."""
+    for n, k in [(400, 230), (2000, 1300)]:
+        (tail,) = np.exp(log_tails(np.ones(n), 0.02, np.array([2.0 * k - 1 - n])))
+        assert tail == pytest.approx(binom.sf(k - 1, n, 0.5), rel=1e-8)
+
+
+CASES = {
+    "nothing": lambda c: c,
+    "one large segment": lambda c: np.concatenate([c[:, :1] * 40, c[:, 1:]], axis=1),
+    "segments on which they agree": lambda c: np.concatenate([c[:, :3], c[:1].repeat(2, axis=0)[:, 3:]], axis=1),
+    "systems with equal totals": lambda c: np.stack([c[0], c[0][::-1]]),
+}
+
+
+@pytest.mark.parametrize("metric", ["bleu", "f1", "ter", "rouge1_f", "geometric", "steps"])
+@pytest.mark.parametrize(("case", "n"), [(case, n) for case in CASES for n in ((1, 9) if case == "nothing" else (6,))])
+def test_over_all_swaps_the_estimate_is_the_exact_p_value(monkeypatch, metric, n, case):
+    """The mean of the estimate over draws is its value over all 2ⁿ swaps, so this is its lack of bias, for any n."""
+    every_swap(monkeypatch)
+    pair = pair_of(metric, CASES[case](some_counts(metric, n, seed=n)))
+    for alternative in definitions.alternatives("randomization"):
+        test = find("randomization", alternative=alternative)
+        favoured = pair.favours(test)
+        found = counted(pair.scorer, pair.order, test, Resampling(2**n, 1, threads=1), favoured=favoured)
+        if np.isnan(found.linear[0]) or pair.difference == 0:
+            continue
+        both = found.linear[0] + (found.n_added[0] - found.n_removed[0]) / 2**n
+        p = both if test.two_sided else both / 2 if favoured else 1 - both / 2
+        assert p == pytest.approx(enumerated(pair, alternative), abs=2e-6), alternative
+
+
+def test_with_a_wrong_slope_it_has_no_bias_either(monkeypatch):
+    """Half of the shuffles have more words than the reference, half have fewer; no slope is right for both."""
+    every_swap(monkeypatch)
+    counts = some_counts("bleu", 10)
+    counts[0, :, [0, 6, 7, 8, 9]] += 4
+    counts[:, :, 1] = np.ceil(counts[:, :, 0].mean(axis=0))
+    pair = pair_of("bleu", counts)
+    test = find("randomization")
+    for slope in (None, lambda t: np.ones_like(t), lambda t: np.random.default_rng(1).random(t.shape)):
+        metric = Metric("kinked", pair.metric.columns, pair.metric.function, "BLEU", gradient=slope)
+        other = Pair.of(*counts, metric, None)
+        found = counted(other.scorer, other.order, test, Resampling(2**10, 1))
+        p = found.linear[0] + (found.n_added[0] - found.n_removed[0]) / 2**10
+        assert p == pytest.approx(enumerated(pair, "two-sided"), abs=2e-6)
+
+
+def test_it_does_not_depend_on_batches_threads_or_parts():
+    data = simulate.statistics("bleu", n_systems=5, n_segments=60, spread=0.6)
+    options = {"metric": "bleu", "n_resamples": 3000, "rng": 3}
+    whole = all_pairs.compare(data, threads=1, **options)
+    assert {"near-exact", "bound"} <= set(whole["estimator"])
+    for how in ({"threads": 2, "batch": 77}, {"threads": 3, "batch": 1000}):
+        assert all_pairs.compare(data, **options, **how).equals(whole)
+    parts = [all_pairs.compare(data, part=(k, 3), **options) for k in (2, 1, 3)]
+    assert all_pairs.merge(parts).equals(whole)
+    row = whole.iloc[4]
+    alone = randomization_test(
+        *data.select(systems=[row["system_a"], row["system_b"]]).counts, metric="bleu", n_resamples=3000, rng=3
+    )
+    assert (alone.estimator, alone.pvalue, alone.pvalue_low) == (row["estimator"], row["pvalue"], row["pvalue_low"])
+
+
+def test_documents_are_swapped_as_a_whole():
+    data = simulate.statistics("bleu", n_systems=2, n_segments=240, document_size=20, document_effect=0.5, seed=4)
+    pair = Pair.of(*data.counts, "bleu", data.documents)
+    result = randomization_test(*data.counts, metric="bleu", document=data.documents, n_resamples=20_000)
+    assert pair.units.shape[1] == 12
+    assert result.pvalue_low <= enumerated(pair, "two-sided") <= result.pvalue_high
+    assert result.pvalue == exact_test(*data.counts, metric="bleu", document=data.documents).pvalue or (
+        result.pvalue == pytest.approx(enumerated(pair, "two-sided"), abs=0.002)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_p_value_that_shuffles_cannot_reach_is_a_bound(seed):
+    """Down to 2·10⁻⁶, by all 2²⁰ swaps: 2,000 shuffles find none, and the result says that p is below its upper end."""
+    counts = some_counts("bleu", 20, seed=2 * seed + 2).copy()
+    counts[0, :, 2:6] = np.minimum(counts[0, :, 6:10], counts[0, :, 2:6] + 3)
+    pair = pair_of("bleu", counts)
+    a, b = pair.units.astype(float)
+    swapped = np.zeros((1, 10))
+    for difference in b - a:
+        swapped = np.concatenate([swapped, swapped + difference])
+    d = pair.metric.score(a.sum(axis=0) + swapped) - pair.metric.score(b.sum(axis=0) - swapped)
+    p = (abs(d) >= abs(d[0]) - 1e-9).mean()
+    result = randomization_test(*counts, metric="bleu", n_resamples=2000, rng=seed)
+    if p < 1e-4:
+        assert result.estimator == "bound"
+        assert p <= result.pvalue == result.pvalue_high < 0.01
+    else:
+        assert result.pvalue_low <= p <= result.pvalue_high
+
+
+def test_a_metric_that_is_not_smooth_gets_the_plain_estimate():
+    result = randomization_test(*some_counts("steps", 60, seed=2), metric=STEPS, n_resamples=5000)
+    assert result.estimator == "plain"
+    assert result.pvalue == (result.n_greater + result.n_equal + 1) / 5001
+
+
+def test_the_gradient_of_a_metric_is_used_and_checked():
+    calls = []
+
+    def slopes(totals_of):
+        calls.append(totals_of.shape)
+        return np.stack([np.full(len(totals_of), 1.0), np.zeros(len(totals_of))], axis=1)
+
+    declared = Metric("first", ("x", "y"), lambda t: t[..., 0], "Σx", scale=None, gradient=slopes)
+    a, b = np.random.default_rng(1).random((2, 30, 2))
+    result = randomization_test(a, b, metric=declared, n_resamples=1000)
+    assert calls
+    assert result.estimator == "near-exact"
+    wrong = Metric("first", ("x", "y"), lambda t: t[..., 0], "Σx", scale=None, gradient=lambda t: t[..., 0])
+    with pytest.raises(InputError, match="the gradient of metric first has the shape"):
+        randomization_test(a, b, metric=wrong, n_resamples=1000)
+
+
+def test_where_it_has_the_larger_variance_the_plain_share_is_used():
+    """The disagreement is compared with p (1 − p); both estimates come from the same counts."""
+    counts = near_exact.Counts(
+        near_exact.ExceedanceCounts(1000, np.array([40, 40]), np.array([0, 0])), np.array([0.04, 0.04]),
+        n_added=np.array([3.0, 60.0]), n_removed=np.array([2.0, 60.0]),
+    )  # fmt: skip
+    found = estimates(counts, np.ones(2), find("randomization"))
+    assert found.estimator == ["near-exact", "plain"]
+    assert found.pvalue == pytest.approx([0.041, 41 / 1001])
+    one_sided = estimates(counts, np.ones(2), find("randomization", alternative="greater"))
+    assert one_sided.pvalue[0] == pytest.approx(0.0205)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["bleu", "geometric"])
+def test_over_ten_thousand_seeds_it_has_no_bias_and_its_interval_covers(monkeypatch, metric):
+    n_seeds, b = 10_000, 300
+    pair = pair_of(metric, some_counts(metric, 14, seed=2))
+    test = find("randomization")
+    found = near_exact._approximations(
+        pair.scorer, pair.order, np.array([abs(pair.difference)]), strict=False, threads=1
+    )
+    monkeypatch.setattr(near_exact, "_approximations", lambda *_, **__: found)
+    exact = enumerated(pair, "two-sided")
+    results = []
+    for seed in range(n_seeds):
+        counts = counted(pair.scorer, pair.order, test, Resampling(b, seed, threads=1))
+        of_seed = estimates(counts, np.array([abs(pair.difference)]), test)
+        results.append((of_seed.pvalue[0], of_seed.low[0], of_seed.high[0]))
+    p, low, high = np.array(results).T
+    assert abs(p.mean() - exact) < 4.5 * p.std() / math.sqrt(n_seeds)
+    assert ((low <= exact) & (exact <= high)).mean() >= 0.94
+    assert p.var() < exact * (1 - exact) / b / 4
