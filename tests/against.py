@@ -1,14 +1,18 @@
 """The table of `pairsig compare` as a data frame, from the numbers of resamples and threads."""
 
-from pairsig.comparisons import baseline
-from pairsig.core.engine import Resampling
+import numpy as np
+
+from pairsig.comparisons import compare, wording
+from pairsig.core.totals import Resampling
 from pairsig.io import tables
 from pairsig.io.columns import BASELINE
 
 
-def compare_with_one(statistics, metrics, tests=(), *, n_resamples=100_000, threads=None, **options):
-    """What `baseline.compare_with_one` returns, with declared types."""
-    rows, notes = baseline.compare_with_one(
-        statistics, metrics, tests, resampling=Resampling(n_resamples, 2012, threads), **options
-    )
-    return tables.frame(BASELINE, rows), notes
+def compare_with_one(statistics, metrics, tests=(), *, methods=(), alternatives=(), n_resamples=100_000, threads=None, **options):
+    """The rows of `compare`, with declared types, and their notes."""
+    rows = compare.compare(
+        statistics, metrics, compare.planned(tests, methods, alternatives),
+        resampling=Resampling(n_resamples, 2012, threads), **options,
+    )  # fmt: skip
+    plain = [{name: np.nan if cell is None else cell for name, cell in row.items()} for row in rows]
+    return tables.frame(BASELINE, plain), wording.footnotes(rows)

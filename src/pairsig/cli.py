@@ -225,7 +225,8 @@ def _add_input(parser: console.Parser, metric: str, **others: str) -> None:
         about = metric if name == "metric" else others.get(name, option.about)
         how: dict[str, Any] = {"help": argparse.SUPPRESS if option.rare else about, "dest": name}
         if not option.value:
-            how["action"] = "store_true"
+            has_no_opposite = name in ("lower_is_better", "higher_is_better", "no_punct")
+            how |= {"action": "store_true" if has_no_opposite else argparse.BooleanOptionalAction, "default": None}
         elif name == "reference":
             how |= {"nargs": "+", "default": [], "metavar": "FILE"}
         else:
@@ -243,7 +244,7 @@ def _read(arguments: argparse.Namespace, *, memory: Memory | None = None) -> lis
     from pairsig.readers import inputs
     from pairsig.readers.options import OPTIONS
 
-    declared = {name: value for name in OPTIONS if (value := getattr(arguments, name, None)) not in (None, False, "", [])}
+    declared = {name: value for name in OPTIONS if (value := getattr(arguments, name, None)) not in (None, "", [])}
     if getattr(arguments, "counts", None) is not None:
         if too_much := [*arguments.files, *chain(*arguments.runs), *(f"--{name.replace('_', '-')}" for name in declared)]:
             raise InputError(f"found {too_much[0]} in addition to --counts, expected only one of them")
@@ -302,7 +303,7 @@ def _note_documents(data: Statistics, unit: str) -> None:
     from pairsig.core.statistics import unused_documents
 
     if unit == "segment" and (sentence := unused_documents(data.documents)):
-        console.note(sentence)
+        console.note(f"{sentence} (--unit document)")
 
 
 def _warn_of_duplicates(data: Statistics) -> None:

@@ -1,624 +1,419 @@
-"""The command line end to end, and one sentence for whatever it cannot use."""
+"""The command line: its help, its outputs, its mistakes, and signatures that hold every setting."""
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
-import platform
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import sacrebleu
+import yaml
 
 import pairsig
 import simulate
-from pairsig import cli
-from pairsig.comparisons import all_pairs
-from pairsig.core import definitions, statistics
-from pairsig.io import console, tables
-from study import analysis
-from study import cli as study_cli
+from pairsig import InputError, cli, readers
+from pairsig.core import statistics
+from pairsig.readers import recognition
+from running import ROOT
 
-LIBRARY = [
-    "compare", "gate", "rank", "plan", "metrics", "methods", "transfer", "extract", "collect", "pool", "all-pairs",
-    "merge",
-]  # fmt: skip
-STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
-    "tabulate", "site", "page", "findings", "sheets",
-    *(name.replace("_", "-") for name in analysis.MODULES if analysis.load(name).function),
-]  # fmt: skip
-
-
-def run(*arguments: object) -> int:
-    """Status of a command."""
-    main = study_cli.main if arguments[:1] and arguments[0] in STUDY else cli.main
-    try:
-        return main([str(argument) for argument in arguments])
-    except SystemExit as stop:  # argparse
-        return int(stop.code or 0)
-
-
-def python(*arguments: str, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What Python printed in a process of its own."""
-    ended = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, timeout=120, env=os.environ | environment
-    )
-    assert ended.returncode == status, ended.stderr
-    return ended
+LOGS = ROOT / "tests/data/evaluation_logs"
+SMALL = ROOT / "tests/data/tables"
 
 
 @pytest.fixture
-def work(tmp_path, monkeypatch):
-    """An empty working directory."""
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def simulated(work):
-    """Statistics of four systems: `s.parquet`."""
-    options = {"n_groups": 2, "spread": 0.1, "document_size": 10, "dataset": "s"}
-    data = simulate.statistics("f1", n_systems=4, n_segments=80, **options)
-    statistics.write(data, work / "s.parquet")
-    return data
+def run(capsys):
+    """Run a command: its status, and what it prints."""
+
+    def ran(*words):
+        status = cli.main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return ran
 
 
-@pytest.fixture
-def refused(work, capsys):
-    """Run a command that must fail: status 2, one sentence with these words, nothing on stdout, no file touched."""
-
-    def state() -> dict[Path, bytes]:
-        return {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
-
-    def refused(*arguments: object, fragments: str | list[str]) -> None:
-        capsys.readouterr()
-        before = state()
-        assert run(*arguments) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        errors = [line for line in err.splitlines() if not line.startswith("pairsig: warning: ")]
-        assert len(errors) == 1, err
-        assert re.match(r"(pairsig|python -m study)( [\w-]+)?: error: ", errors[0])
-        fragments = [fragments] if isinstance(fragments, str) else fragments
-        assert re.search(".*".join(map(re.escape, fragments)), errors[0]), errors[0]
-        assert state() == before
-
-    return refused
+# Help.
 
 
-class TestStart:
-    def test_version(self, capsys):
-        """What a report of a bug needs, each as the package itself says."""
-        import numba
-        import numpy
-        import pyarrow
-
-        assert run("--version") == 0
-        out = capsys.readouterr().out
-        assert out.startswith(f"pairsig {pairsig.__version__}\nPython {platform.python_version()} (")
-        for package in (numpy, numba, pyarrow, pd, sacrebleu):
-            assert f"{package.__name__} {package.__version__}" in out
-        assert platform.platform() in out
-        assert f"\n{os.cpu_count()} threads" in out
-
-    def test_as_a_module_and_without_unicode(self):
-        """On a terminal that has no minus sign the help is still printed."""
-        ended = python("-m", "pairsig", "compare", "--help", PYTHONIOENCODING="ascii")
-        assert r"A \u2212 B is the difference" in ended.stdout
-
-    @pytest.mark.parametrize("command", LIBRARY + STUDY)
-    def test_help(self, command, capsys):
-        assert run(command, "--help") == 0
-        out = capsys.readouterr().out
-        program = "pairsig" if command in LIBRARY else "python -m study"
-        assert out.startswith(f"usage: {program} {command} ")
-        assert ("--output" in out) == (
-            command not in {"metrics", "train", "sheets"}
-        )  # `metrics` prints, `train` has --model, `sheets` fills in pages
-
-    def test_all_commands_are_listed_in_groups(self, capsys):
-        assert run("--help") == 0
-        _, listed = capsys.readouterr().out.split("commands:")
-        assert re.findall(r"^    ([a-z-]+)\b", listed, re.MULTILINE) == LIBRARY
-        assert re.search(r"^  compare systems.*:\n    compare ", listed, re.MULTILINE)
-
-    @pytest.mark.parametrize("command", LIBRARY)
-    def test_the_example_works_when_pasted(self, command, work, capsys):
-        run(command, "--help")
-        _, example = capsys.readouterr().out.split(f"{console.EXAMPLE}\n")
-        lines = [line.strip() for line in example.partition("\n\n")[0].splitlines()]
-        assert f"{lines[-1]} ".startswith(f"pairsig {command} ")
-        for line in lines:
-            if line.startswith("pairsig "):
-                assert run(*shlex.split(line)[1:]) == 0, capsys.readouterr().err
-            else:
-                subprocess.run(["sh", "-c", line], check=True)
-        written = re.findall(r"--output (\S+)", lines[-1])
-        assert capsys.readouterr().out or all((work / name).stat().st_size for name in written)
-
-    def test_the_help_of_compare_fits_on_a_screen(self, capsys, monkeypatch):
-        """It begins with an example, and has an option on a line of 80 characters; rare ones have only their names."""
-        monkeypatch.setenv("COLUMNS", "80")
-        run("compare", "--help")
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) <= 66
-        assert lines.index(console.EXAMPLE) == 4
-        assert [line for line in lines if re.fullmatch(r"[a-z]+:", line)] == ["input:", "test:", "output:", "more:"]
-        options = lines[lines.index("input:") + 4 : lines.index("more:")]
-        assert all(re.match(r"  (-|FILE)", line) for line in options if line and not line.endswith(":"))
-        run("compare", "--help", "all")
-        described = capsys.readouterr().out
-        names = re.findall(r"--[a-z-]+", " ".join(lines[lines.index("more:") + 2 :]).partition("--reader")[0])
-        assert len(names) > 15
-        assert all(re.search(rf"^  (-h, )?{name}\b", described, re.MULTILINE) for name in names)
-
-    def test_the_help_names_the_page_with_all_formulas(self, capsys):
-        run("compare", "--help")
-        assert "docs/p-values.md (formulas" in capsys.readouterr().out
-        page = (Path(__file__).parents[2] / "docs/p-values.md").read_text(encoding="utf-8")
-        assert definitions.formulas() in page
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            ("compare a b --metrc f1", "did you mean --metric?"),
-            ("rank a --plott x.svg", "did you mean --plot?"),
-            ("compre", "did you mean compare?"),
-            ("compare a b --metric blue", "did you mean bleu?"),
-            ("compare a b --zzz", "unknown option --zzz (see `pairsig compare --help`)"),
-            ("", "required: COMMAND"),
-        ],
-    )
-    def test_what_is_misspelt_gets_a_suggestion_if_it_can_be_meant(self, words, message, work, refused):
-        for name in "ab":
-            (work / name).write_text("1\n0\n1\n")
-        refused(*words.split(), fragments=message)
-
-    def test_completion(self, capsys):
-        pytest.importorskip("shtab", reason="an extra: pip install 'pairsig[completion]'")
-        assert run("--completion", "bash") == 0
-        script = capsys.readouterr().out
-        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-        asked = "COMP_WORDS=(pairsig ra) COMP_CWORD=1 COMP_LINE='pairsig ra'; _shtab_pairsig; echo ${COMPREPLY[@]}"
-        ended = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
-        assert ended.stdout.split() == ["rank"]
-
-    def test_completion_without_its_package_is_one_sentence(self, refused, monkeypatch):
-        monkeypatch.setitem(sys.modules, "shtab", None)
-        refused("--completion", "bash", fragments="pip install 'pairsig[completion]'")
+def test_no_command_prints_the_help_which_begins_with_an_example(run):
+    status, out, _ = run()
+    assert status == 0
+    assert out.index("pairsig compare a.txt b.txt") < out.index("commands:")
 
 
-def interrupted(*_: object, **__: object) -> None:
-    raise KeyboardInterrupt
+@pytest.mark.parametrize("command", ["compare", "rank", "runs", "gate", "plan"])
+def test_the_help_of_a_command_fits_on_a_screen(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    shown = capsys.readouterr().out
+    options = re.findall(r"^  (?:-\w, )?--[a-z-]+", shown.partition("\nmore:")[0], re.MULTILINE)
+    assert len(options) <= 30
+    assert len(shown.splitlines()) <= 90
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help", "all"])
+    assert "more options" in capsys.readouterr().out
 
 
-class TestInterrupt:
-    """Ctrl-C: one sentence, status 130, and nothing that is half there."""
-
-    def test_of_a_test_that_is_drawing(self, work):
-        for name in "ab":
-            (work / name).write_text("1 1\n0 1\n1 1\n" * 500 if name == "a" else "0 1\n1 1\n0 1\n" * 500)
-        asked = ["compare", "a", "b", "--reader", "art", "--test", "bootstrap", "--n-resamples", "1e9"]
-        code = (
-            "import os, signal, sys\n"
-            "from pairsig import cli; from pairsig.core import engine\n"
-            "product, once = engine.Product.buffers, iter([0, 0, signal.SIGINT])\n"
-            "def buffers(self, *sizes):\n"
-            "    drawn = product(self, *sizes)\n"
-            "    def in_the_third(*batch):  # once all is compiled: compilers lose an exception\n"
-            "        totals = drawn(*batch)\n"
-            "        os.kill(os.getpid(), next(once, 0))\n"
-            "        return totals\n"
-            "    return in_the_third\n"
-            "engine.Product.buffers = buffers\n"
-            "sys.exit(cli.main(sys.argv[1:]))"
-        )
-        ended = python("-c", code, *asked, "--threads", "1", status=130)
-        assert ended.stdout == ""
-        assert ended.stderr.splitlines()[-1] == "pairsig: interrupted, nothing was written"
-
-    def test_what_was_written_before_is_named(self, simulated, work, monkeypatch, capsys):
-        monkeypatch.setattr("pairsig.comparisons.ranking.Ranking.plot", interrupted)
-        asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--plot", "ranks.svg"]
-        assert run(*asked, "--pairs", "pairs.tsv") == 130
-        assert capsys.readouterr().err.endswith("pairsig: interrupted, after pairs.tsv was written\n")
-        assert run(*asked) == 130
-        assert capsys.readouterr().err.endswith("pairsig: interrupted, nothing was written\n")
-
-    def test_of_a_table_is_not_half_written(self, simulated, work, monkeypatch, capsys):
-        monkeypatch.setattr(pd.DataFrame, "to_csv", interrupted)
-        monkeypatch.setattr("csv.writer", interrupted)
-        before = sorted(path.name for path in work.iterdir())
-        assert run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--output", "c.tsv") == 130
-        assert sorted(path.name for path in work.iterdir()) == before
-        assert capsys.readouterr().err.endswith("pairsig: interrupted, nothing was written\n")
+@pytest.mark.parametrize("command", list(cli._EXAMPLES))
+def test_the_example_of_a_command_runs_in_an_empty_folder(command, here):
+    script = cli._EXAMPLES[command].replace("pairsig ", f"{shlex.quote(sys.executable)} -m pairsig ")
+    done = subprocess.run(["bash", "-e", "-c", script], capture_output=True, text=True)
+    assert done.returncode in ((0, 3) if command == "gate" else (0,)), done.stderr
+    assert done.stdout
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+def test_the_metrics_command_lists_metrics_formats_and_their_options(run):
+    status, out, _ = run("metrics")
+    assert status == 0
+    for words in ("bleu", "--tokenize NAME", "--lowercase", "swebench", "pass@K", "f0.5"):
+        assert words in out
 
 
-class TestCompare:
-    def test_options_arrive(self, simulated, work):
-        options = {"test": "randomization", "alternative": "observed", "seed": 5, "unit": "document", "batch": 7}
-        arguments = [word for key, value in options.items() for word in (f"--{key}", value)]
-        assert (
-            run("all-pairs", "s.parquet", "--metric", "f1", "--n-resamples", 500, *arguments, "--output", "c.tsv") == 0
-        )
-        theirs = all_pairs.compare(simulated, metric="f1", n_resamples=500, rng=options.pop("seed"), **options)
-        ours = tables.read(work / "c.tsv")
-        pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
-        assert "alternative:observed|resamples:500|seed:5|unit:document" in ours["signature"][0]
-
-    def test_merged_parts_are_the_whole_byte_for_byte(self, simulated, work):
-        options = ["--metric", "f1", "--n-resamples", 1000]
-        assert run("all-pairs", "s.parquet", *options, "--output", "whole.parquet") == 0
-        for k in (3, 1, 2):
-            assert run("all-pairs", "s.parquet", *options, "--part", f"{k}/3", "--output", f"{k}.parquet") == 0
-        assert run("merge", "2.parquet", "3.parquet", "1.parquet", "--output", "merged.parquet") == 0
-        assert (work / "merged.parquet").read_bytes() == (work / "whole.parquet").read_bytes()
-        assert tables.read(work / "1.parquet")["n_resamples"].unique().tolist() == [333]
-
-    def test_identical_systems_are_reported_and_have_p_1(self, simulated, work, capsys):
-        data = replace(simulated, counts=simulated.counts[[0, 1, 1, 3]])
-        statistics.write(data, work / "twins.parquet")
-        assert run("all-pairs", "twins.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
-        fragments = "warning: dataset s: systems system2 and system3 have the same counts on every segment, p = 1"
-        assert fragments in capsys.readouterr().err
-        table = tables.read(work / "c.tsv")
-        twins = table[(table["system_a"] == "system2") & (table["system_b"] == "system3")]
-        assert twins[["gain", "pvalue", "pvalue_low", "pvalue_high"]].to_numpy().tolist() == [[0, 1, 1, 1]]
-        assert (table["pvalue"] < 1).sum() == 5
-
-    def test_progress_on_a_terminal_changes_nothing(self, simulated, work, monkeypatch):
-        options = ["--metric", "f1", "--n-resamples", 100, "--batch", 10]
-        assert run("all-pairs", "s.parquet", *options, "--output", "quiet.tsv") == 0
-        terminal = Terminal()
-        monkeypatch.setattr(sys, "stderr", terminal)
-        monkeypatch.setattr("time.monotonic", iter(range(0, 10**6, 100)).__next__)
-        assert run("all-pairs", "s.parquet", *options, "--output", "with-progress.tsv") == 0
-        assert (work / "with-progress.tsv").read_bytes() == (work / "quiet.tsv").read_bytes()
-        assert "compare s" in terminal.getvalue()
-
-    def test_progress_of_what_is_not_counted_shows_up_by_the_clock(self, monkeypatch):
-        monkeypatch.setattr(console, "PATIENCE", 0.0)
-        monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-        with console.progress("read"):
-            time.sleep(0.5)
-        assert "read" in terminal.getvalue()
-
-    def test_progress_of_test_counts_every_resample(self, work, monkeypatch, capsys):
-        for name, line in (("a", "1 1"), ("b", "0 1"), ("c", "1 2")):
-            (work / name).write_text(f"{line}\n0 2\n1 3\n", encoding="utf-8")
-        asked = ["compare", "a", "b", "c", "--reader", "art", "--test", "randomization", "--n-resamples", "1000"]
-        asked += ["--format", "json"]
-        assert run(*asked) == 0
-        fragments, _ = capsys.readouterr()
-        done: list[int] = []
-        totals: list[int | None] = []
-
-        @contextmanager
-        def counting(label: str, total: int | None = None):
-            totals.append(total)
-            yield done.append
-
-        monkeypatch.setattr(console, "progress", counting)
-        assert run(*asked) == 0
-        assert capsys.readouterr().out == fragments
-        n_metrics = len({row["metric"] for row in json.loads(fragments)["rows"]})
-        assert totals == [None, sum(done)]
-        assert sum(done) == n_metrics * 2 * 1 * 1000  # systems against the first, tests that draw
+# Outputs.
 
 
-def written(path: Path, rows: list[tuple], header: str = "system segment matched predicted gold") -> None:
-    lines = [header.split(), *rows]
-    path.write_text("".join("\t".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
+def test_the_summary_is_in_every_output(here, run):
+    files = (SMALL / "a.csv", SMALL / "b.csv")
+    words = "2 systems (a, b) × 4 items (id), no runs; correct: 0 or 1, higher is better (assumed)"
+    status, out, err = run("compare", *files, "--html", "r.html", "--format", "json")
+    assert status == 0
+    assert words in err
+    assert words in json.loads(out)["notes"][0]
+    assert words in Path("r.html").read_text(encoding="utf-8")
+    assert words in pairsig.compare(pairsig.read([str(file) for file in files])).notes[0]
+    assert words in repr(pairsig.read([str(file) for file in files]))
+    for command in ("compare", "rank", "gate"):
+        more = ("--margin", "90%", "--higher-is-better") if command == "gate" else ()
+        assert "2 systems (a, b) × 4 items (id)" in run(command, *files, "--quiet", *more)[2]
 
 
-class TestBadOptions:
-    @pytest.mark.parametrize(
-        ("output", "fragments"),
-        [
-            ("nowhere/c.tsv", ["nowhere/c.tsv", "folder nowhere does not exist"]),
-            ("c.txt", ["c.txt ends in .txt", "expected one of .tsv, .csv, .parquet"]),
-            ("folder.tsv", ["folder.tsv: found a folder"]),
-        ],
-    )
-    def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, fragments):
-        (work / "folder.tsv").mkdir()
-        monkeypatch.setattr(all_pairs, "compare", lambda *_, **__: pytest.fail("the work was done"))
-        refused("all-pairs", "s.parquet", "--metric", "f1", "--output", output, fragments=fragments)
-
-    def test_damaged_parquet(self, work, refused):
-        (work / "bad.parquet").write_bytes(b"PAR1")
-        refused("all-pairs", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
-
-    @pytest.mark.parametrize("command", ["all-pairs", "resize", "collect", "pool", "merge", "thresholds", "tabulate"])
-    def test_a_missing_input(self, work, refused, command):
-        options = {"collect": ["--dataset", "d"], "pool": ["--dataset", "d"], "resize": ["--halves", 1]}
-        fragments = ["none.tsv", "o such file"]
-        output = "o.csv" if command == "tabulate" else "o.tsv"
-        refused(command, "none.tsv", *options.get(command, []), "--output", output, fragments=fragments)
-
-    @pytest.mark.parametrize("command", ["thresholds", "merge", "calibrate"])
-    def test_a_table_of_another_kind(self, simulated, work, refused, command):
-        arguments = ["s.parquet", *(["--sheet", "sheet.tsv"] if command == "calibrate" else [])]
-        columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-        written(work / "sheet.tsv", [], columns)
-        fragments = ["s.parquet has no column `dataset`", "expected dataset"]
-        refused(command, *arguments, "--output", "o.tsv", fragments=fragments)
+def test_a_sentence_says_that_a_direction_is_assumed(run):
+    words = ("compare", SMALL / "a.csv", SMALL / "b.csv", "--format", "sentence")
+    assert run(*words)[1].splitlines()[-1] == "Higher correct is assumed to be better."
+    assert "assumed" not in run(*words, "--higher-is-better")[1]
+    assert "lower is better" in run(*words, "--lower-is-better")[1]
 
 
-class TestCollectAndPool:
-    def test_one_dataset_of_many_systems(self, simulated, work, capsys):
-        for name in simulated.systems:
-            statistics.write(replace(simulated.select(systems=[name]), provenance={}), work / f"{name}.parquet")
-        files = [f"{name}.parquet" for name in simulated.systems]
-        given = ["--provenance", "corpus=c", "--provenance", "command=a=b"]
-        assert run("collect", *files, "--dataset", "d", *given, "--output", "d.parquet") == 0
-        whole = statistics.read(work / "d.parquet")
-        assert (whole.dataset, whole.systems, whole.groups) == ("d", simulated.systems, simulated.groups)
-        assert whole.provenance == {"corpus": "c", "command": "a=b"}
-        np.testing.assert_array_equal(whole.counts, simulated.counts)
-        assert capsys.readouterr().err == ""
-
-    def test_pool(self, simulated, work, refused):
-        some = simulated.select(systems=["system4", "system2", "system1"], segments=slice(30))
-        statistics.write(replace(some, dataset="t"), work / "t.tsv")
-        assert run("pool", "s.parquet", "t.tsv", "--dataset", "both", "--output", "both.parquet") == 0
-        both = statistics.read(work / "both.parquet")
-        assert (both.dataset, both.systems, len(both.segments)) == ("both", ("system1", "system2", "system4"), 110)
-        assert (both.segments[0], both.segments[-1]) == ("s/1", "t/30")
-        refused("pool", "s.parquet", "s.parquet", "--dataset", "d", "--output", "d.tsv", fragments=["called s"])
+def test_one_system_gets_its_score_with_an_interval(run):
+    status, out, err = run("compare", SMALL / "a.txt")
+    assert status == 0
+    assert "nothing was compared" in err
+    low, high = pairsig.score_interval([1, 0, 1, 1]).low, pairsig.score_interval([1, 0, 1, 1]).high
+    assert f"0.75 [{low:.2f}, {high:.2f}]" in out
+    row = json.loads(run("compare", SMALL / "docs.csv", "--score", "a", "--unit", "document", "--format", "json")[1] or '{"rows": [{}]}')["rows"][0]
+    assert row == {} or row["n_units"] == 2
+    assert run("compare", SMALL / "a.txt", "--format", "sentence")[1].startswith("The score of a is 0.75 (n = 4, 95 % CI ")
+    status, _, err = run("compare", SMALL / "a.txt", "--margin", "1")
+    assert status == 2
+    assert "found one system, a, and --margin" in err
+    with pytest.raises(InputError, match=r"pairsig\.score_interval"):
+        pairsig.compare({"a": [1, 0, 1]})
 
 
-class TestResize:
-    def test_is_the_function(self, simulated, work):
-        options = ["--initial", "doubling:20", "--draws", 2, "--draw-size", 10, "--halves", 1, "--n-resamples", 100]
-        assert run("resize", "s.parquet", *options, "--output", "r.tsv") == 0
-        ours = tables.read(work / "r.tsv")
-        names = ["first-20", "first-40", "draw-1", "draw-2", "half-1", "half-2"]
-        assert ours["test_set"].unique().tolist() == names
-        assert ours.groupby("test_set", sort=False)["n_segments"].first().tolist() == [20, 40, 10, 10, 40, 40]
-        first = all_pairs.compare(simulated.select(segments=slice(20)), n_resamples=100)
-        assert ours.loc[ours["test_set"] == "first-20", "n_greater"].tolist() == first["n_greater"].tolist()
+def test_the_first_with_the_others_or_every_pair(run):
+    files = [str(SMALL / "three.csv"), "--systems", "a,b,c", "--format", "json"]
 
-    def test_of_the_whole_test_set_is_compare(self, simulated, work):
-        options = ["s.parquet", "--seed", 3]
-        whole = ["--whole", "whole.tsv", "--whole-n-resamples", 300]
-        assert run("all-pairs", *options, "--n-resamples", 300, "--output", "c.tsv") == 0
-        assert run("resize", *options, "--n-resamples", 100, "--halves", 1, *whole, "--output", "r.tsv") == 0
-        assert (work / "whole.tsv").read_bytes() == (work / "c.tsv").read_bytes()
-        assert set(tables.read(work / "r.tsv")["n_resamples"]) == {100}
+    def pairs(*more):
+        rows = json.loads(run("compare", *files, *more)[1])["rows"]
+        assert {row["n_compared"] for row in rows} == {len(rows)}
+        return [(row["system_a"], row["system_b"]) for row in rows]
+
+    assert pairs() == [("a", "b"), ("a", "c")]
+    assert pairs("--all") == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert pairs("--baseline", "b") == [("a", "b"), ("c", "b")]
+    data = pairsig.read(files[0], systems="a,b,c")
+    assert pairsig.compare(data).table[["system_a", "system_b"]].to_numpy().tolist() == [["a", "b"], ["a", "c"]]
+    assert "expected only one of them" in run("compare", *files, "--all", "--baseline", "b")[2]
 
 
-REFERENCE = "the cat sat on the mat today\na dog barked all night\nnobody heard it at all\n"
-OUTPUTS = {"good": REFERENCE.replace("today", "now"), "poor": REFERENCE.replace("a", "o")}
+def test_verdicts_of_several_pairs_are_adjusted_together(run):
+    rows = json.loads(run("compare", SMALL / "pairs.csv", "--winner", "winner", "--system-a", "a", "--system-b", "b", "--format", "json")[1])["rows"]
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [("x", "y"), ("x", "z"), ("y", "z")]
+    assert {row["n_compared"] for row in rows} == {3}
 
 
-class TestExtract:
-    @pytest.fixture
-    def texts(self, work):
-        for name, text in (OUTPUTS | {"ref": REFERENCE}).items():
-            (work / f"{name}.txt").write_text("canary\n" + text, encoding="utf-8")
-        (work / "docs.tsv").write_text("canary\tcanary\nnews\td1\nnews\td1\nspeech\td2\n", encoding="utf-8")
-
-    def test_from_texts_to_a_test(self, texts, work):
-        for name in OUTPUTS:
-            assert run(
-                "extract", f"{name}.txt", "--reference", "ref.txt", "--metric", "bleu", "--option", "skip_lines=1",
-                "--option", "tokenize=none", "--document-file", "docs.tsv", "--system", name, "--group", "us",
-                "--kind", "llm", "--output", f"{name}.tsv",
-            ) == 0  # fmt: skip
-        assert run("collect", "good.tsv", "poor.tsv", "--dataset", "d", "--output", "d.parquet") == 0
-        assert run("all-pairs", "d.parquet", "--unit", "document", "--n-resamples", 100, "--output", "c.tsv") == 0
-        (row,) = tables.read(work / "c.tsv").itertuples()
-        assert (row.dataset, row.metric, row.system_a, row.system_b) == ("d", "bleu", "good", "poor")
-        assert (row.same_group, row.kind_a, row.n_segments) == (True, "llm", 3)
-        for system, score in ((row.system_a, row.score_a), (row.system_b, row.score_b)):
-            theirs = sacrebleu.corpus_bleu(OUTPUTS[system].splitlines(), [REFERENCE.splitlines()], tokenize="none")
-            assert score == pytest.approx(theirs.score, rel=1e-12)
-        data = statistics.read(work / "d.parquet")
-        assert data.domains.tolist() == ["news", "news", "speech"]
-        assert data.documents.tolist() == ["d1", "d1", "d2"]
-
-    @pytest.mark.parametrize(
-        ("changes", "fragments"),
-        [
-            ({"--reference": "none.txt"}, ["none.txt", "No such file"]),
-            ({"--option": "skip_lines"}, ["found 'skip_lines'", "expected KEY=VALUE"]),
-        ],
-    )
-    def test_refused(self, texts, work, refused, changes, fragments):
-        options = {"--reference": "ref.txt", "--metric": "bleu", "--option": "skip_lines=1"}
-        arguments = [word for pair in (options | changes).items() for word in pair]
-        refused("extract", "good.txt", *arguments, "--system", "s", "--output", "o.tsv", fragments=fragments)
-
-    def test_a_note_says_what_failed(self, work, capsys):
-        (work / "gold.mrg").write_text("(S (A a))\n(S (B b))\n(S (C c))\n")
-        (work / "out.mrg").write_text("(S (A a))\n\n(S (C d))\n")
-        argv = ["extract", "out.mrg", "--reference", "gold.mrg", "--metric", "parseval", "--system", "s"]
-        assert run(*argv, "--option", "one_per_line=true", "--output", "s.tsv") == 0
-        assert "pairsig: note: s: 2 of 3 sentences failed" in capsys.readouterr().err
-        table = tables.read(work / "s.tsv")
-        assert table[["matched", "predicted", "gold", "status"]].to_numpy().tolist() == [
-            [1, 1, 1, 0],
-            [0, 0, 1, 2],
-            [0, 1, 1, 1],
-        ]
+def test_everything_is_escaped_in_latex(here, run):
+    Path("a.csv").write_text("id,score_%,b\n1,1,0\n2,0,0\n3,1,0\n")
+    words = ("compare", "x_1&%=a.csv", "y#{}=a2.csv", "--score", "score_%")
+    Path("a2.csv").write_text("id,score_%,b\n1,0,0\n2,0,0\n3,1,0\n")
+    table = run(*words, "--format", "latex")[1]
+    run(*words, "--output", "t.tex")
+    assert Path("t.tex").read_text(encoding="utf-8") == table
+    for line in table.splitlines():
+        if not line.startswith("%"):
+            assert not re.search(r"(?<!\\)[%#_]", line), line
+    assert r"x\_1\&\%" in table
+    run(*words, "--format", "sentence", "--output", "s.tex")
+    sentence = Path("s.tex").read_text(encoding="utf-8")
+    assert r"95\,\% CI" in sentence
+    assert r"x\_1\&\%" in sentence
+    assert "95 % CI" in run(*words, "--format", "sentence")[1]
 
 
-class TestFetch:
-    def test_a_folder(self, work, refused):
-        (work / "corpus").mkdir()
-        (work / "corpus/a.txt").write_bytes(b"text")
-        line = f"{hashlib.sha256(b'text').hexdigest()}  a.txt\n"
-        (work / "corpus/SHA256SUMS").write_text(line)
-        sha256 = hashlib.sha256(line.encode()).hexdigest()
-        assert run("fetch", "corpus", "--sha256", sha256, "--output", "verified") == 0
-        assert (work / "verified").read_text() == line
-        (work / "corpus/a.txt").write_bytes(b"test")
-        fragments = ["corpus/a.txt: found the checksum", "SHA256SUMS, line 1"]
-        refused("fetch", "corpus", "--sha256", sha256, "--output", "new", fragments=fragments)
+def test_names_are_no_formulas_in_spreadsheets(here, run):
+    Path("w.csv").write_text("id,=cmd(),b\n1,1,0\n2,0,0\n")
+    out = run("compare", "w.csv", "--systems", "=cmd(),b", "--format", "csv")[1]
+    assert ",'=cmd()," in out
+    run("compare", "w.csv", "--systems", "=cmd(),b", "--output", "t.csv")
+    assert ",'=cmd()," in Path("t.csv").read_text()
 
 
-TWO_FIGURES = ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes"]
-SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-PUBLISHED = "item page what published unit n_segments information information_from n_systems n_pairs compared_with why"
+def test_metrics_have_the_names_of_the_field(run):
+    words = ("compare", SMALL / "hyp-a.txt", SMALL / "hyp-b.txt", "--reference", SMALL / "ref.txt")
+    assert run(*words, "--metric", "bleu")[1].splitlines()[2].startswith("BLEU ")
+    assert run("compare", SMALL / "counts.csv", "--metric", "f1")[1].splitlines()[2].startswith("F1 ")
+    assert run("compare", SMALL / "tp.csv", "--metric", "f0.5")[1].splitlines()[2].startswith("F0.5 ")
+
+
+def test_the_figure_draws_every_pair_or_says_what_it_leaves_out(here, run, monkeypatch):
+    from pairsig import report
+
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.integers(0, 2, (20, 6)), columns=list("abcdef"))
+    table.to_csv("t.csv", index_label="id")
+    words = ("compare", "t.csv", "--systems", "a,b,c,d,e,f", "--all")
+    status, _, err = run(*words, "--plot", "p.svg")
+    assert status == 0
+    assert "left out" not in err
+    result = pairsig.compare(pairsig.read("t.csv", systems="a,b,c,d,e,f"), pairs="all")
+    assert len(result.plot().axes[0].get_yticks()) == 15
+    monkeypatch.setattr(report, "MOST_DRAWN", 10)
+    assert "the figure shows the first 10 of 15 comparisons; 5 are left out" in run(*words, "--plot", "p.svg")[2]
+    assert "5 are left out" in result.plot().get_supxlabel()
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (["runs"], "compare runs/a runs/b --output {}"),
+        (["a.csv"], "compare a.csv b.csv --output {}"),
+        (["link.csv"], "compare a.csv b.csv --output {}"),
+        (["ref.csv"], "compare h.csv --reference ref.csv --column text --metric wer --output {}"),
+        (["ids.csv"], "compare swe --instances ids.csv --missing drop --output {}"),
+    ],
+)
+def test_no_output_replaces_an_input(files, words, here, run):
+    """Below folders and in options, by whatever name."""
+    for name in ("a", "b"):
+        Path(f"{name}.csv").write_text("id,score\n1,1\n2,0\n")
+        folder = Path("runs") / name
+        folder.mkdir(parents=True)
+        for path in (LOGS / "lm_eval" / name).rglob("*.json*"):
+            (folder / path.name).write_bytes(path.read_bytes())
+    Path("link.csv").symlink_to("a.csv")
+    Path("h.csv").write_text("text\na b\n")
+    Path("ref.csv").write_text("text\na b\n")
+    reports = sorted((LOGS / "swebench").glob("*.json"))
+    Path("swe").mkdir()
+    for path in reports:
+        (Path("swe") / path.name).write_bytes(path.read_bytes())
+    ids = sorted({name for path in reports for key, value in json.loads(path.read_text()).items() if key.endswith("_ids") for name in value})
+    Path("ids.csv").write_text("\n".join(ids) + "\n")
+    (file,) = files
+    targets = [Path(file)] if Path(file).is_file() else sorted(Path(file).rglob("results*.json"))[:1]
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    status, out, err = run(*words.format(targets[0]).split())
+    assert (status, out) == (2, ""), err
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+def test_an_output_that_is_a_link_is_followed(here, run):
+    Path("kept.json").write_text("old")
+    Path("out.json").symlink_to("kept.json")
+    assert run("compare", SMALL / "a.csv", SMALL / "b.csv", "--output", "out.json")[0] == 0
+    assert Path("out.json").is_symlink()
+    assert json.loads(Path("kept.json").read_text())["rows"]
+
+
+def test_notes_are_printed_once(run):
+    err = run("rank", SMALL / "three.csv", "--systems", "a,b,c")[2].splitlines()
+    assert len(err) == len(set(err))
+
+
+def test_the_domain_is_for_reports(here, run):
+    words = ("compare", SMALL / "groups.csv", "--systems", "A,B", "--domain", "subject")
+    assert "found --domain, which does nothing here" in run(*words)[2]
+    assert run(*words, "--html", "r.html")[0] == 0
+
+
+# Signatures.
+
+SETTINGS = [
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu", ["--lowercase", "--tokenize char", "--tokenize none", "--reference ref.txt ref2.txt", "--skip-lines 1"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric chrf", ["--lowercase"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric chrf++", ["--lowercase"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric wer", ["--lowercase"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric cer", ["--lowercase"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric ter", ["--normalized", "--no-punct", "--case-sensitive", "--asian-support"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric rouge1_f", ["--stem", "--no-lowercase", "--no-strip-punctuation"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu --document-file docs", ["--document-file docs2"]),
+    ("sys.iob sys2.iob --reference gold.iob", ["--type PER", "--scheme IOB2"]),
+    ("words.csv --score verdict --true pass", ["--true fail"]),
+    ("docs.csv --systems a,b --document document --unit document", ["--document document2 --unit document"]),
+    ("groups.csv --systems A,B", ["--macro subject"]),
+    ("missing.csv --missing drop", ["--missing wrong"]),
+    ("sentinel.csv --systems gpt,llama", ["--missing-value -1 --missing drop"]),
+    ("runs.csv", ["--sample run", "--design nested", "--unit document --document run2"]),
+    ("evalb-a evalb-b", ["--common", "--max-length 5"]),
+    (f"{LOGS}/inspect/strong.eval {LOGS}/inspect/weak.eval --scorer exact", ["--reducer mean"]),
+    (f"{LOGS}/lm_eval/a {LOGS}/lm_eval/b --task sums_answered --filter first", ["--filter digits"]),
+    ("a.txt b.txt --test randomization", ["--seed 1", "--n-resamples 1000", "--alternative greater", "--test bootstrap"]),
+]  # fmt: skip
+"""Commands, and settings of which each must have a signature of its own."""
+
+
+@pytest.mark.parametrize(("command", "changes"), SETTINGS, ids=lambda value: str(value)[-40:])
+def test_a_setting_that_changes_a_number_is_in_the_signature(command, changes, here, run):
+    for path in SMALL.iterdir():
+        Path(path.name).write_bytes(path.read_bytes())
+    Path("ref2.txt").write_text("a cat\nthe dogs\n")
+    Path("docs").write_text("x\td1\nx\td2\n")
+    Path("docs2").write_text("x\td1\nx\td1\n")
+    Path("sys2.iob").write_text("EU O\nwins O\n\nPeter B-PER\n")
+    docs = pd.read_csv("docs.csv").assign(document="x")
+    docs.assign(document=list("xxyy"), document2=list("xyxy")).to_csv("docs.csv", index=False)
+    runs = pd.read_csv("runs.csv")
+    runs.assign(run2=runs["id"]).to_csv("runs.csv", index=False)
+    row = "{0:4} {1:4}    {2}   {3:6.2f} {4:6.2f} {5:5} {6:6} {7:6}      0     {1}     {1}   100.00\n"
+    for name, second in (("evalb-a", 1), ("evalb-b", 0)):
+        lines = row.format(1, 5, 0, 50, 50, 1, 2, 2) + row.format(2, 6, second, 0 if second else 50, 0 if second else 50, 0 if second else 1, 0 if second else 2, 0 if second else 2)
+        Path(name).write_text(f"{'=' * 76}\n{lines}{'=' * 76}\n")
+
+    def signatures(words):
+        status, out, err = run("compare", *words.split(), "--format", "json")
+        assert status == 0, err
+        found = {row["signature"] for row in json.loads(out)["rows"]}
+        assert all("version:" in signature for signature in found)
+        return found
+
+    seen = [signatures(command)]
+    for change in changes:
+        option = change.split()[0]
+        plain = re.sub(rf"{option} \S+", "", command) if option != "--skip-lines" else command
+        of_change = signatures(f"{plain} {change}")
+        assert of_change not in seen, (change, of_change)
+        seen.append(of_change)
+
+
+def test_the_signature_of_texts_names_the_library_and_the_references(run):
+    words = ("compare", SMALL / "hyp-a.txt", SMALL / "hyp-b.txt", "--reference", SMALL / "ref.txt", "--metric", "bleu", "--format", "json")
+    (row,) = json.loads(run(*words)[1])["rows"]
+    assert re.search(r"\|reader:text\|references:1\|tokenize:13a\|lowercase:no\|sacrebleu:[\d.]+\|", row["signature"])
+
+
+# Mistakes.
+
+
+def mistakes(where):
+    lines = (ROOT / f"tests/data/mistakes_in_{where}.tsv").read_text(encoding="utf-8").split("\n")
+    return [line.split("\t") for line in lines[1:-1]]
+
+
+def pattern(message):
+    return re.escape(message).replace("…", ".*")
 
 
 @pytest.fixture(scope="module")
-def made_once(tmp_path_factory):
-    work = tmp_path_factory.mktemp("study")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(work)
-        make_study(work)
-    return work
+def folder(tmp_path_factory):
+    """The files that the commands name."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "resources").symlink_to(ROOT / "resources")
+    (folder / "model1").write_text("2 2 2\n2 2 2\n0 1 2\n")
+    (folder / "model2").write_text("0 2 2\n1 2 2\n0 1 2\n")
+    for name, rows in (("a", "1,2\n2,3\n"), ("b", "1,2\n2,4\n"), ("two", "1,2\n3,3\n")):
+        (folder / f"{name}.csv").write_text(f"segment,mean\n{rows}")
+    rng = np.random.default_rng(11)
+    runs = [
+        pd.DataFrame({"system": name, "run": number, "id": [f"q{i}" for i in range(80)], "passed": rng.integers(0, 2, 80)})
+        for name, number in (("base", 1), ("base", 2), ("base", 3), ("ours", 1), ("ours", 2))
+    ]
+    for of in runs:
+        of[["id", "passed"]].to_csv(folder / f"{of['system'][0]}{of['run'][0]}.csv", index=False)
+    pd.concat(runs).to_csv(folder / "all.csv", index=False)
+    scores = pd.concat([runs[0], runs[3]]).drop(columns="run")
+    scores.to_json(folder / "scores.jsonl", orient="records", lines=True)
+    options = {"n_groups": 2, "spread": 0.1, "document_size": 10, "dataset": "s"}
+    statistics.write(simulate.statistics("f1", n_systems=6, n_segments=400, **options), folder / "s.parquet")
+    return folder
 
 
-@pytest.fixture
-def study(work, made_once):
-    shutil.copytree(made_once, work, dirs_exist_ok=True)
+@pytest.mark.parametrize(("command", "message"), mistakes("commands"))
+def test_a_mistake_in_a_command_gets_at_most_two_lines(command, message, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    before = sorted(os.listdir(folder))
+    try:
+        status = cli.main(command.split())
+    except SystemExit as stopped:
+        status = stopped.code
+    printed = capsys.readouterr()
+    assert (status, printed.out) == (2, "")
+    errors = printed.err[printed.err.index("error: ") :].strip().split("\n")
+    assert len(errors) <= 2, errors
+    assert re.search(pattern(message), " ".join(errors))
+    assert sorted(os.listdir(folder)) == before
 
 
-def make_study(work):
-    """A whole study of one simulated dataset: comparisons, sizes, halves and the sheets."""
-    data = simulate.statistics("accuracy", n_systems=12, n_segments=800, n_groups=3, spread=0.03, correlation=0.8)
-    statistics.write(replace(data, dataset="s"), work / "s.parquet")
-    options = ["--test", "bootstrap", "--metric", "accuracy", "--n-resamples", 400]
-    assert run("all-pairs", "s.parquet", *options, "--output", "c.tsv") == 0
-    assert run("resize", "s.parquet", *options, "--initial", "100,200,400", "--halves", 1, "--output", "sizes.tsv") == 0
-    written(work / "datasets.tsv", [("s", "parsing", "")], "dataset task pool")
-    written(work / "sheet.tsv", [("parsing", "iid", "s", "half-1", "s", "half-2")], SHEET)
-    written(
-        work / "published.tsv",
-        [
-            ("t", "998", "threshold", 1.1, "points", 800, "", "", "", 47, "threshold:s:all", ""),
-            ("e", "999", "exponent", -0.5, "", "", "", "", "", "", "exponent:s:all", ""),
-            ("c", "1000", "share", 90, "%", "", "", "", "", 58, "share:parsing:iid:0.04-0.08", ""),
-            ("n", "1001", "synthetic", 0.28, "BLEU", "", "", "", "", "", "threshold:synthetic:all", ""),
-        ],
-        PUBLISHED,
-    )
-    return data
+@pytest.mark.parametrize(("reader", "content", "options", "message"), mistakes("files"))
+def test_a_mistake_in_a_file_gets_one_sentence(reader, content, options, message, tmp_path):
+    """Each content with \\t and \\n for tabs and ends of lines; a line is named with its file."""
+    path = tmp_path / "file"
+    path.write_text(content.replace("\\t", "\t").replace("\\n", "\n"), encoding="utf-8")
+    given = {name: yaml.safe_load(value) for name, value in (option.split("=") for option in options.split())}
+    read = recognition.read_all if reader in readers.COUNTS else readers.read
+    with pytest.raises(InputError) as error:
+        read(reader, path, **given)
+    assert re.search(re.escape(f"{path}, ") * message.startswith("line ") + pattern(message), str(error.value))
 
 
-class TestStudy:
-    def test_calibrations_of_datasets_that_have_not_been_run_are_left_out_aloud(self, study, work, capsys):
-        assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "one.tsv") == 0
-        assert capsys.readouterr().err == ""
-        rows = [
-            ("far", "near", "other", "whole", "s", "half-1"),
-            ("parsing", "iid", "s", "half-1", "s", "half-2"),
-            ("far", "near", "s", "half-1", "another", "whole"),
-        ]
-        written(work / "sheet.tsv", rows, SHEET)
-        assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "two.tsv") == 0
-        fragments = capsys.readouterr().err.splitlines()
-        assert [re.sub(", skipped this line", "", line) for line in fragments] == [
-            "pairsig: warning: sheet.tsv, line 2: found no comparisons of dataset other",
-            "pairsig: warning: sheet.tsv, line 4: found no comparisons of dataset another",
-        ]
-        assert (work / "one.tsv").read_bytes() == (work / "two.tsv").read_bytes()
+def test_speed_of_two_small_files(here):
+    """Start-up included: half a second of processor time at most, four times what it takes on an idle machine."""
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_bytes((SMALL / name).read_bytes())
+    code = "import resource, sys; from pairsig.cli import main; main(['compare', 'a.csv', 'b.csv']); print(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))"
+    seconds = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()[-1]) for _ in range(3)]
+    assert min(seconds) < 1.2
 
-    @pytest.mark.parametrize(
-        ("rows", "fragments"),
-        [
-            (["half-1 half-2"] * 2, ["sheet.tsv, line 3: found parsing, iid, s, half-1, s, half-2 again", "line 2"]),
-            (["half-* half-*", "half-1 half-2"], ["line 3: found s half-1 and s half-2 again", "line 2"]),
-        ],
-    )
-    def test_evidence_counts_once(self, study, work, refused, rows, fragments):
-        cells = [("parsing", "iid", "s", on, "s", against) for on, against in map(str.split, rows)]
-        written(work / "sheet.tsv", cells, SHEET)
-        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", fragments=fragments)
 
-    @pytest.mark.parametrize(
-        "command",
-        [
-            "thresholds c.tsv --output o.tsv",
-            "merge c.tsv --output o.tsv",
-            "plot gain_confidence c.tsv --output o.svg",
-            "tabulate c.tsv --output o.md",
-        ],
-    )
-    def test_half_a_table_is_refused(self, study, work, refused, command):
-        lines = (work / "c.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
-        (work / "c.tsv").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
-        refused(*command.split(), fragments=["c.tsv has 32 rows, but its column n_rows says 66: it was truncated"])
+# The action.
 
-    def test_no_figure_without_matplotlib(self, study):
-        code = "import sys; sys.modules['matplotlib'] = None; from study import cli; sys.exit(cli.main(sys.argv[1:]))"
-        ended = python("-c", code, "plot", "gain_confidence", "c.tsv", "--output", "o.svg", status=2)
-        assert "figures need matplotlib, which is not installed; type pip install 'pairsig[plot]'" in ended.stderr
 
-    @pytest.mark.parametrize(
-        ("arguments", "fragments"),
-        [
-            (["tabulate", "c.tsv", "--output", "o.csv", "o.doc"], ["o.doc ends in .doc", ".csv, .md, .tex, .html"]),
-            (
-                ["plot", "gain_confidence", "c.tsv", "--output", "o.svg", "o.jpg"],
-                ["o.jpg ends in .jpg", ".svg, .pdf, .png"],
-            ),
-            (["plot", "pie", "c.tsv", "--output", "o.svg"], ["unknown figure 'pie'", "expected one of size_scaling"]),
-            ([*TWO_FIGURES, "datasets.tsv", "--output", "p.svg"], ["datasets.tsv has no column"]),
-            (
-                ["tabulate", "c.tsv", "s.tsv", "--output", "c.csv", "s.md", "t.md"],
-                ["unknown table 't', expected one of c, s"],
-            ),
-            (["tabulate", "c.tsv", "./c.tsv", "--output", "c.csv"], ["two tables with the same name"]),
-        ],
-    )
-    def test_of_several_outputs_none_is_left(self, study, refused, arguments, fragments):
-        refused(*arguments, fragments=fragments)
-
-    def test_figures_and_tables_of_one_process_are_those_of_several(self, study, work):
-        one, several = work / "one", work / "several"
-        one.mkdir()
-        several.mkdir()
-        words = []
-        for figure, read in {"overview": ["c.tsv"], "correlation": ["c.tsv"]}.items():
-            assert run("plot", figure, *read, "--output", several / f"{figure}.svg") == 0
-            words += ["--and", figure, *read, "--output", one / f"{figure}.svg"]
-        assert run("plot", *words[1:]) == 0
-        for table in ("c", "sizes"):
-            assert run("tabulate", f"{table}.tsv", "--output", several / f"{table}.md", several / f"{table}.tex") == 0
-        outputs = [one / f"{table}.{suffix}" for suffix in ("md", "tex") for table in ("c", "sizes")]
-        assert run("tabulate", "c.tsv", "sizes.tsv", "--output", *outputs) == 0
-        made = {path.name: path.read_bytes() for path in several.iterdir()}
-        assert len(made) == 6
-        assert {path.name: path.read_bytes() for path in one.iterdir()} == made
-
-    def test_check_counts_its_verdicts_and_refuses_what_is_no_sheet(self, study, work, refused, capsys):
-        thresholds = ["thresholds", "c.tsv", "sizes.tsv", "--datasets", "datasets.tsv", "--min-pairs", 5]
-        assert run(*thresholds, "--size-scaling", "variance_model.tsv", "--output", "t.tsv") == 0
-        assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv") == 0
-        errors = ["threshold-errors", "s.parquet:accuracy", "--published", "published.tsv"]
-        assert run(*errors, "--output", "te.tsv") == 0
-        check = ["check", "--thresholds", "t.tsv", "--threshold-errors", "te.tsv", "--size-scaling"]
-        check += ["variance_model.tsv", "--calibration", "k.tsv", "--output", "r.tsv", "--published"]
-        capsys.readouterr()
-        assert run(*check, "published.tsv") == 0
-        ours = tables.read(work / "r.tsv").set_index("item")
-        assert ours.loc[["e", "n"], "verdict"].tolist() == ["not comparable"] * 2
-        counted = [f"{verdict}: {n}" for verdict, n in ours["verdict"].value_counts().items()]
-        assert sorted(capsys.readouterr().out.splitlines()) == sorted(counted)
-        (work / "r.tsv").unlink()
-        refused(*check, "sheet.tsv", fragments=["sheet.tsv has no column `item`"])
-        row = ("t", "1", "w", "?", "u", 1, "", "", "", "", "threshold:s:all", "")
-        written(work / "published.tsv", [row], PUBLISHED)
-        refused(*check, "published.tsv", fragments=["published.tsv, line 2: published is '?'"])
+@pytest.mark.parametrize(
+    ("candidate", "margin", "status", "verdict"),
+    [("good", "2%", 0, "passed"), ("bad", "2%", 1, "worse"), ("short", "2%", 2, "unusable"), ("few", "0.1%", 3, "undecided")],
+)
+def test_the_action_sets_the_summary_the_outputs_and_the_status(candidate, margin, status, verdict, here):
+    rng = np.random.default_rng(1)
+    base = (rng.random(2000) < 0.8).astype(int)
+    bad = np.where(rng.random(2000) < 0.3, 0, base)
+    few = base.copy()
+    few[:40] = rng.permutation(base[:40])
+    for name, values in (("base", base), ("good", base), ("bad", bad), ("short", base[:-1]), ("few", few)):
+        np.savetxt(f"{name}.txt", values, "%d")
+    environment = {
+        **os.environ, "BASELINE": "base.txt", "CANDIDATE": f"{candidate}.txt", "MARGIN": f"{margin}\n", "OPTIONS": "--higher-is-better",
+        "PAIRSIG": f"{sys.executable} -m pairsig", "GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output",
+        "PYTHONPATH": str(ROOT / "src"),
+    }  # fmt: skip
+    done = subprocess.run([str(ROOT / ".github/actions/gate/gate")], env=environment, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    assert Path("output").read_text() == f"status={status}\nverdict={verdict}\n"
+    summary = Path("summary.md").read_text()
+    assert f"### pairsig gate: {verdict}" in summary
+    assert ("| score | verdict |" in summary) == (status != 2)
+    steps = yaml.safe_load((ROOT / ".github/actions/gate/action.yml").read_text())["runs"]["steps"]
+    assert steps[-1]["run"].endswith("/gate")
+    if status == 3:
+        done = subprocess.run([str(ROOT / ".github/actions/gate/gate")], env=environment | {"ALLOW_UNDECIDED": "true"}, capture_output=True)
+        assert done.returncode == 0

@@ -104,16 +104,6 @@ def test_inspects_own_figures(name):
             assert clustered(values, clusters) == pytest.approx(reported[theirs]["stderr2"], rel=1e-12)
 
 
-def test_one_command_from_two_logs_of_inspect(answer):
-    (row,), err = answer(STRONG, WEAK, "--metric", "exact", "--n-resamples", 200)
-    assert "detected the format inspect" in err
-    assert (row["method_a"], row["method_b"]) == ("mockllm/strong", "mockllm/weak")
-    assert (row["n_runs_a"], row["n_segments"], row["design"]) == (4, 12, "nested")
-    own = [by_item(read_all("inspect", path), "exact")[0] for path in (STRONG, WEAK)]
-    assert row["gain"] == pytest.approx((own[0] - own[1]).mean())
-    assert row["standard_error"] == pytest.approx(standard_error(own[0] - own[1]))
-
-
 @pytest.mark.parametrize(
     "command",
     ["compare", "plan --reducer mean --reader inspect"],
@@ -129,33 +119,6 @@ def test_documents_that_are_not_used_are_noted(command, capsys):
         assert not noted or "--unit document" in out + err
 
 
-def test_systems_are_renamed(tmp_path, capsys, answer):
-    names = ["--name", "mockllm/strong=ours", "--name", "mockllm/weak=theirs"]
-    for kind, options in (("method", "--n-resamples 99"), ("system", "--reducer mean --test exact")):
-        (row,), _ = answer(STRONG, WEAK, "--metric", "exact", *options.split(), *names[:2])
-        assert (row[f"{kind}_a"], row[f"{kind}_b"]) == ("ours", "mockllm/weak")
-    assert cli.main(["rank", STRONG, WEAK, "--metric", "exact", "--reducer", "mean", *names]) == 0
-    assert re.search(r"^1 +ours .*^2 +theirs ", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
-    for wrong, words in (
-        ("strong=ours", "unknown system 'strong', expected one of mockllm/strong, mockllm/weak"),
-        ("mockllm/strong=mockllm/weak", "the systems would be called mockllm/weak, expected different names"),
-        ("ours", "found --name ours, expected --name OLD=NEW for a system of mockllm/strong"),
-    ):
-        assert cli.main(["compare", STRONG, WEAK, "--metric", "exact", "--name", wrong]) == 2
-        assert words in capsys.readouterr().err
-    runs = "system\tsegment\tcorrect\ttotal\n" + "".join(
-        f"m=1{one}-{run}\t{i}\t{(i + run) % 2 if one == 'a' else 1}\t1\n"
-        for one in "ab"
-        for run in (1, 2)
-        for i in (1, 2, 3)
-    )
-    path, output = write(tmp_path / "runs.tsv", runs), str(tmp_path / "methods.tsv")
-    assert (
-        cli.main(["methods", path, "--metric", "accuracy", "--numbered", "--name", "m=1a=old", "--output", output]) == 0
-    )
-    assert {"old", "m=1b"} < set(Path(output).read_text().split())
-
-
 def test_reductions_are_inspects(answer):
     rows, _ = answer(STRONG, WEAK, "--metric", "exact", "--reducer", "mean", "--test", "exact")
     assert rows[0]["score_a"] == REPORTED["strong.eval"]["exact"]["accuracy"]
@@ -166,7 +129,7 @@ def test_a_folder_of_logs_has_a_system_a_model(tmp_path, answer):
     for path in (STRONG, WEAK):
         shutil.copy(path, tmp_path)
     rows, _ = answer(tmp_path, "--metric", "exact", "--n-resamples", 99)
-    assert {(row["method_a"], row["method_b"]) for row in rows} == {("mockllm/strong", "mockllm/weak")}
+    assert {(row["system_a"], row["system_b"]) for row in rows} == {("mockllm/strong", "mockllm/weak")}
     shutil.copy(STRONG, tmp_path / "again.eval")
     refuses(
         tmp_path, "found two logs of mockllm/strong on sums, ", "again.eval and ", "strong.eval, expected one; name"
@@ -290,19 +253,6 @@ def with_gaps(scores, *gaps):
     return [None if i in gaps else score for i, score in enumerate(scores)]
 
 
-@pytest.mark.parametrize("command", [("rank", "--format", "json", "--n-resamples", 99), ("plan", "--gain", 0.1)])
-def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
-    found = []
-    for own in ({}, {"y": with_gaps(RIGHT["a"], 3)}):
-        paths = [log_of(tmp_path / str(len(own)), "inspect", m, x=RIGHT[m], **own) for m in "ab"]
-        words = [command[0], *paths, "--reader", "inspect", *map(str, command[1:])]
-        assert cli.main([*words, "--metric", "x"]) == 0
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1]
-    assert cli.main(words) == 2
-    assert "found the metrics x, y, expected one" in capsys.readouterr().err
-
-
 def test_metrics_stay_in_their_order(tmp_path):
     """Also where neighbours have other items."""
     own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
@@ -404,16 +354,6 @@ def test_lm_evals_own_figures(folder, task):
         values, _ = by_item([part], metric)
         assert values.mean() == pytest.approx(reported["results"][task][f"{metric},none"], rel=1e-12)
         assert standard_error(values) == pytest.approx(reported["results"][task][f"{metric}_stderr,none"], rel=1e-12)
-
-
-def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
-    page = (Path(__file__).parents[2] / "docs/logs.md").read_text(encoding="utf-8")
-    ((command, printed),) = re.findall(r"```bash\n(pairsig [^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
-    for name in "ab":
-        (tmp_path / f"out-{name}").symlink_to(LM_EVAL / name)
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(shlex.split(command)[1:]) == 0
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 
 def lm_eval_with_groups(folder, scores, groups):
@@ -673,7 +613,7 @@ def test_runs_of_helm_are_rows(answer):
         for subject in ("products", "sums")
         for name in ("exact_match", "quasi_exact_match")
     ]
-    assert (rows[0]["method_a"], rows[0]["n_runs_a"], rows[0]["design"]) == ("lab/large", 2, "crossed")
+    assert (rows[0]["system_a"], rows[0]["n_runs_a"], rows[0]["design"]) == ("lab/large", 2, "crossed")
     assert "12 entries for perturbed instances are left out" in err
 
 

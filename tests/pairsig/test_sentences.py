@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from against import compare_with_one
 from pairsig import cli
-from pairsig.comparisons import baseline
+from pairsig.comparisons import wording
 from pairsig.core import statistics
 from pairsig.io.rendering import footnote
 from pairsig.metrics import registry
@@ -198,7 +198,7 @@ class TestSignatures:
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
         table, _ = compare_with_one(passed(12), [ACCURACY], ["exact", "randomization"], n_resamples=2000)
-        last = baseline.render(table, style).splitlines()[-2:]
+        last = wording.render(table, style).splitlines()[-2:]
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):
                 assert setting.replace("_", "\\_" if style == "latex" else "_") in line

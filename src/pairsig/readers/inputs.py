@@ -160,13 +160,13 @@ def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequen
     data
         See `read`.
     declared
-        Options by their names in `options.OPTIONS`; None, "", () and False are as good as none.
+        Options by their names in `options.OPTIONS`; None, "" and () are as good as none.
     names_of_systems
         Names of the systems, one per file, or none.
     """
     if isinstance(data, Statistics):
         return [data]
-    declared = {name: value for name, value in declared.items() if value is not None and not (isinstance(value, str | tuple | list | bool) and not value and name != "lower_is_better")}
+    declared = {name: value for name, value in declared.items() if value is not None and not (isinstance(value, str | tuple | list) and not value)}
     if declared.get("lower_is_better") is False:
         declared["higher_is_better"] = True
         del declared["lower_is_better"]
@@ -449,7 +449,7 @@ def _settings(declared: Mapping[str, Any], reader: str) -> str:
     for name in options.OPTIONS:
         if name in declared and name not in _UNSIGNED:
             value = declared[name]
-            text = "yes" if value is True else ",".join(split(value)) if isinstance(value, str | list | tuple) else str(value)
+            text = "yes" if value is True else "no" if value is False else ",".join(split(value)) if isinstance(value, str | list | tuple) else str(value)
             text = Path(text).name if options.OPTIONS[name].value == "FILE" else text
             parts.append(f"{name}:{text.replace('|', '/')}")
     return "|".join(parts)

@@ -79,13 +79,13 @@ OPTIONS: Mapping[str, Option] = {
     "skip_lines": Option(("text",), "lines at the top that are no segments", "N"),
     "document_file": Option(("outputs", "scores", "counts"), "file of DOMAIN<TAB>DOCUMENT lines, one per segment", "FILE"),
     "tokenize": Option(("bleu",), "tokenizer of sacrebleu: 13a, intl, char, zh, ja-mecab, none, …", "NAME"),
-    "lowercase": Option(_TEXTS, "ignore case"),
+    "lowercase": Option(_TEXTS, "ignore case (ROUGE does; --no-lowercase)"),
     "normalized": Option(("ter",), "tokenize punctuation"),
     "no_punct": Option(("ter",), "remove punctuation"),
     "asian_support": Option(("ter",), "apply both to Asian characters"),
     "case_sensitive": Option(("ter",), "distinguish case"),
     "stem": Option(_ROUGE, "Porter stemmer"),
-    "strip_punctuation": Option(_ROUGE, "remove punctuation before counting"),
+    "strip_punctuation": Option(_ROUGE, "remove punctuation before counting (--no-strip-punctuation)"),
     "parameters": Option(_PARSEVAL, "parameter file of evalb, such as COLLINS.prm", "FILE"),
     "skip_failed": Option(_PARSEVAL, "leave failed parses out, as evalb does"),
     "punctuation": Option(_ATTACHMENT, "count punctuation"),
@@ -137,7 +137,7 @@ def typed(name: str, value: Any) -> Any:
     option = OPTIONS[name]
     if not option.value:
         if value not in (True, False, "true", "false"):
-            raise InputError(f"found {flag(name)} {value}, expected no value")
+            raise InputError(f"found {flag(name)} {value}, expected no value (--no-{name.replace('_', '-')} switches it off)")
         return value in (True, "true")
     if option.value == "N" and not isinstance(value, int):
         text = str(value)

@@ -28,7 +28,7 @@ def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -
         flipped(by_segment(statistics, metric, counts[rows[a]], counts[rows[b]], (0, 1))).assign(
             metric=metric.name, system_a=a, system_b=b
         )
-        for a, b in named_pairs(names, baseline)
+        for a, b in named_pairs(names, baseline=baseline)
     ]
     changed = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
     return frame(FLIPS, changed[list(FLIPS.names)])
