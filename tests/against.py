@@ -8,7 +8,9 @@ from pairsig.io import tables
 from pairsig.io.columns import BASELINE
 
 
-def compare_with_one(statistics, metrics, tests=(), *, methods=(), alternatives=(), n_resamples=100_000, threads=None, **options):
+def compare_with_one(
+    statistics, metrics, tests=(), *, methods=(), alternatives=(), n_resamples=100_000, threads=None, **options
+):
     """The rows of `compare`, with declared types, and their notes."""
     rows = compare.compare(
         statistics, metrics, compare.planned(tests, methods, alternatives),

@@ -15,14 +15,14 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pairsig.api import Comparison, compare
     from pairsig.comparisons.gate import Gate, gate
-    from pairsig.comparisons.runs import RunComparison, compare_runs
-    from pairsig.planning.plans import Plan, plan
     from pairsig.comparisons.ranks import Ranking, rank
+    from pairsig.comparisons.runs import RunComparison, compare_runs
     from pairsig.core.statistics import Statistics, collect, pool
     from pairsig.core.statistics import read as read_statistics
     from pairsig.core.statistics import write as write_statistics
     from pairsig.io.errors import InputError
     from pairsig.metrics import Metric, Ratio
+    from pairsig.planning.plans import Plan, plan
     from pairsig.readers.extraction import extract
     from pairsig.readers.inputs import read
     from pairsig.stats.exact import ExactResult, exact_test
@@ -50,7 +50,8 @@ _NAMES = {
 
 __all__ = [
     "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "Metric",
-    "Plan", "Ranking", "Ratio", "RunComparison", "ScoreInterval", "Statistics", "TestResult", "__version__", "bootstrap_test",
+    "Plan", "Ranking", "Ratio", "RunComparison", "ScoreInterval", "Statistics", "TestResult", "__version__",
+    "bootstrap_test",
     "collect", "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",
     "metric_names", "plan", "pool", "randomization_test", "rank", "read", "read_statistics", "score_interval",
     "write_statistics",

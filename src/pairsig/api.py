@@ -54,8 +54,8 @@ class Comparison(TableResult):
     ----------
     table
         One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
-        interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %),
-        and `pvalue_holm` is adjusted for the number of pairs, `n_compared`. If each segment is right or wrong, only
+        interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and
+        `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of pairs, `n_compared`. If each segment is right or wrong, only
         system A is right on `only_a` of them, and only B on `only_b`.
     statistics, metric
         What was compared. Every other function of pairsig accepts them.
@@ -146,7 +146,9 @@ class Comparison(TableResult):
         rows = several_runs.compare_runs(
             self.statistics, metric=self.metric, design=self._design, unit=self.unit, confidence_level=confidence_level
         )._rows
-        return rows[[[a, b] in wanted or [b, a] in wanted for a, b in rows[["system_a", "system_b"]].to_numpy().tolist()]]
+        return rows[
+            [[a, b] in wanted or [b, a] in wanted for a, b in rows[["system_a", "system_b"]].to_numpy().tolist()]
+        ]
 
     def __str__(self) -> str:
         rows = [sentences.as_gains(row) for row in records(self._rows)]
@@ -189,9 +191,7 @@ class Comparison(TableResult):
         rows = records(self._rows)
         if any(self.statistics.runs):
             return list(report.of_methods(self.statistics, self.metric, rows, unit=self.unit))
-        return list(
-            report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
-        )
+        return list(report.of_systems(self.statistics, self.metric, rows, unit=self.unit))
 
 
 def compare(

@@ -77,12 +77,12 @@ _SHARED: dict[str, dict[str, Any]] = {
     "flips": {"type": console.table, "metavar": "FILE", "help": "also write the items that only one system passes"},
     "format": {"default": "table"},
     "n-resamples": {"type": console.whole, "default": 100_000, "metavar": "B", "help": "default: 100,000"},
-    "output": {"type": console.result, "metavar": "FILE", "help": "write it instead: .json, .csv, .tsv, .parquet, .md, .tex"},
+    "output": {"type": console.result, "metavar": "FILE", "help": "write it: .json, .csv, .tsv, .parquet, .md, .tex"},
     "plot": {"type": console.picture, "metavar": "FILE", "help": "also plot it: .svg, .pdf, .png"},
-    "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": "instead: the runs of a system, each time"},
+    "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": "instead: the runs of a system"},
     "seed": {"type": console.whole, "default": 2012, "metavar": "N", "help": "default: 2012"},
     "threads": {"type": console.whole, "metavar": "N", "help": "default: all cores; only changes time"},
-    "unit": {"choices": ("segment", "document"), "metavar": "U", "default": "segment", "help": "segment (default) or document"},
+    "unit": {"choices": ("segment", "document"), "metavar": "U", "default": "segment", "help": "segment or document"},
 }  # fmt: skip
 """Options of several commands."""
 
@@ -100,7 +100,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _commands() -> console.Commands:
     """The command line, from which the documentation is also generated."""
-    about = "Paired significance tests for NLP: which of two systems is better, from scores, logs, or outputs and references."
+    about = (
+        "Paired significance tests for NLP: which of two systems is better, from scores, logs, or "
+        "outputs and references."
+    )
     commands = console.Commands("pairsig", about, _EXAMPLES)
     commands.complete()
     commands.group("compare systems")
@@ -118,9 +121,17 @@ def _commands() -> console.Commands:
 def _add_compare(commands: console.Commands) -> None:
     p = commands.add(_compare, FORMULAS)
     group = p.group("systems")
-    group.add_argument("files", nargs="*", metavar="FILE", help="A, then each B (NAME=FILE names it), or one of all systems")
+    group.add_argument(
+        "files", nargs="*", metavar="FILE", help="A, then each B (NAME=FILE names it), or one of all systems"
+    )
     _add(group, "runs")
-    group.add_argument("--counts", nargs=4, type=console.whole, metavar=("BOTH", "A", "B", "NEITHER"), help="instead: items that both, one or none get right")
+    group.add_argument(
+        "--counts",
+        nargs=4,
+        type=console.whole,
+        metavar=("BOTH", "A", "B", "NEITHER"),
+        help="instead: items that both, one or none get right",
+    )
     group.add_argument("--baseline", metavar="NAME", help="B is this system, and A every other one")
     group.add_argument("--all", action="store_true", help="every pair instead of the first with the others")
     _add_input(p, "of counts or outputs; which of a log's scores")
@@ -174,7 +185,9 @@ def _add_rank(commands: console.Commands) -> None:
     _add(group, "plot")
     group = p.group(console.MORE)
     _add(group, "threads")
-    group.add_argument("--memory", type=console.size, metavar="SIZE", help="memory limit; default: half of what is free")
+    group.add_argument(
+        "--memory", type=console.size, metavar="SIZE", help="memory limit; default: half of what is free"
+    )
 
 
 def _add_runs(commands: console.Commands) -> None:
@@ -197,10 +210,14 @@ def _add_plan(commands: console.Commands) -> None:
     group.add_argument("files", nargs="*", metavar="FILE", help="a pilot: files of two systems, or one of all")
     group.add_argument("--gain", default="", metavar="G[,G]", help="find the segments to detect G: 2 points or 2%%")
     group.add_argument("--margin", default="", metavar="M[,M]", help="find the segments to show equivalence up to M")
-    group.add_argument("--segments", type=console.numbers, default=[], metavar="N[,N]", help="find the gain that N segments detect")
+    group.add_argument(
+        "--segments", type=console.numbers, default=[], metavar="N[,N]", help="find the gain that N segments detect"
+    )
     group.add_argument("--power", type=float, default=0.8, help="default: 0.8")
     _add(group, "alpha")
-    group.add_argument("--test", default="randomization", help=f"{', '.join(definitions.names())}; default: randomization")
+    group.add_argument(
+        "--test", default="randomization", help=f"{', '.join(definitions.names())}; default: randomization"
+    )
     group.add_argument("--alternative", default="two-sided", help="default: two-sided")
     group = p.group("without a pilot")
     group.add_argument("--length", type=float, help="mean length of a segment, in words")
@@ -246,14 +263,20 @@ def _read(arguments: argparse.Namespace, *, memory: Memory | None = None) -> lis
 
     declared = {name: value for name in OPTIONS if (value := getattr(arguments, name, None)) not in (None, "", [])}
     if getattr(arguments, "counts", None) is not None:
-        if too_much := [*arguments.files, *chain(*arguments.runs), *(f"--{name.replace('_', '-')}" for name in declared)]:
+        if too_much := [
+            *arguments.files,
+            *chain(*arguments.runs),
+            *(f"--{name.replace('_', '-')}" for name in declared),
+        ]:
             raise InputError(f"found {too_much[0]} in addition to --counts, expected only one of them")
         return [inputs.of_outcomes(*arguments.counts)]
     groups, names = _files(arguments.files, getattr(arguments, "runs", []), arguments.reference)
     return inputs.read_all(groups, declared, names_of_systems=names if any(names) else (), memory=memory)
 
 
-def _files(systems: Sequence[str], runs: Sequence[Sequence[str]], references: Sequence[str]) -> tuple[list[Any], list[str]]:
+def _files(
+    systems: Sequence[str], runs: Sequence[Sequence[str]], references: Sequence[str]
+) -> tuple[list[Any], list[str]]:
     """The file of each system, or the files of its runs, and the names that `NAME=FILE` declares."""
     if systems and runs:
         raise InputError(f"found {systems[0]} in addition to --runs, expected every system as --runs FILE …")
@@ -331,7 +354,10 @@ def _compare(arguments: argparse.Namespace) -> None:
     for systems in data:
         _warn_of_duplicates(systems)
     if arguments.domain and not (arguments.html or arguments.plot):
-        raise InputError("found --domain, which does nothing here: only --html and --plot show domains\nleave it out, or add one of them")
+        raise InputError(
+            "found --domain, which does nothing here: only --html and --plot show domains\n"
+            "leave it out, or add one of them"
+        )
     has_runs = bool(arguments.runs or arguments.design) or any(any(systems.runs) for systems in data)
     evidence = (_compare_runs if has_runs else _compare_outputs)(arguments, data, notes)
     _flips(arguments, data, arguments.baseline)
@@ -351,13 +377,20 @@ def _one_system(arguments: argparse.Namespace, data: Sequence[Statistics], notes
 
     for option in ("baseline", "all", "margin", "test", "alternative", "html", "plot", "flips", "method", "all_tests"):
         if getattr(arguments, option):
-            raise InputError(f"found one system, {data[0].methods[0]}, and --{option.replace('_', '-')}, expected at least two systems")
-    rows = [row for systems in data for metric in systems.metrics for row in scores.of_each(systems, metric, arguments.unit)]
+            raise InputError(
+                f"found one system, {data[0].methods[0]}, and --{option.replace('_', '-')}, expected at least "
+                "two systems"
+            )
+    rows = [
+        row for systems in data for metric in systems.metrics for row in scores.of_each(systems, metric, arguments.unit)
+    ]
     console.note("one system was read, so nothing was compared: this is its score", always=True)
     _show(arguments, rows, lambda form: scores.render(rows, form), notes)
 
 
-def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]) -> Callable[[], Iterator[Evidence]]:
+def _compare_outputs(
+    arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]
+) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with one output each, and return what a report shows."""
     from pairsig.comparisons import compare, wording
     from pairsig.core.totals import Resampling
@@ -395,7 +428,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], 
             of_systems = whole[first : first + len(rows)]
             first += len(rows)
             for metric in systems.metrics:
-                yield from report.of_systems(systems, metric, of_systems, unit=arguments.unit, resampling=resampling)
+                yield from report.of_systems(systems, metric, of_systems, unit=arguments.unit)
 
     return evidence
 
@@ -406,7 +439,9 @@ def _assumed(data: Sequence[Statistics]) -> list[str]:
     return [f"Higher {listed(names)} is assumed to be better."] if names else []
 
 
-def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]) -> Callable[[], Iterator[Evidence]]:
+def _compare_runs(
+    arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]
+) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with several runs, and return what a report shows."""
     import pandas as pd
 
@@ -417,7 +452,10 @@ def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics], not
 
     for option in ("test", "method", "alternative", "margin", "score_intervals", "all_tests"):
         if getattr(arguments, option):
-            raise InputError(f"found --{option.replace('_', '-')}, which does nothing here: it does not apply to the test for several runs\nleave it out")
+            raise InputError(
+                f"found --{option.replace('_', '-')}, which does nothing here: it does not apply to the test for "
+                "several runs\nleave it out"
+            )
     nested = any(runs.design_of(systems) == "nested" for systems in data)
     tested = []
     for systems in data:
@@ -536,7 +574,9 @@ def _runs(arguments: argparse.Namespace) -> None:
     data = _read_one(arguments)
     _show_notes(data.notes)
     _note_documents(data, arguments.unit)
-    compared = runs.compare_runs(data.numbered() if arguments.numbered else data, **_settings(arguments, "design", "unit"))
+    compared = runs.compare_runs(
+        data.numbered() if arguments.numbered else data, **_settings(arguments, "design", "unit")
+    )
     _show(arguments, compared._rows, lambda form: runs.render(compared._rows, form), data.notes)
 
 
@@ -561,7 +601,18 @@ def _plan(arguments: argparse.Namespace) -> None:
         segments=sizes,
         systems=arguments.between,
         score=score,
-        **_settings(arguments, "length", "correlation", "design_effect", "test", "method", "alternative", "alpha", "power", "unit"),
+        **_settings(
+            arguments,
+            "length",
+            "correlation",
+            "design_effect",
+            "test",
+            "method",
+            "alternative",
+            "alpha",
+            "power",
+            "unit",
+        ),
     )
     if data is not None:
         _note_documents(data, arguments.unit)
@@ -574,8 +625,14 @@ def _metrics(_: argparse.Namespace) -> None:
     from pairsig.readers import COUNTS, LOGS, OUTPUTS, TABLES, options
 
     print(registry.listing())
-    print("\nOther names of metrics: f0.5, f2, … from tp, fp and fn; pass@K and pass^K with --sample; mae and mse with --gold.")
-    print(f"\nFormats (--reader)\n  tables and scores: {', '.join(TABLES)}; counts: {', '.join(COUNTS)}; logs: {', '.join(LOGS)}")
+    print(
+        "\nOther names of metrics: f0.5, f2, … from tp, fp and fn; pass@K and pass^K with --sample; mae "
+        "and mse with --gold."
+    )
+    print(
+        f"\nFormats (--reader)\n  tables and scores: {', '.join(TABLES)}; counts: {', '.join(COUNTS)}; "
+        f"logs: {', '.join(LOGS)}"
+    )
     print(f"  outputs, with --reference: {', '.join(OUTPUTS)}\n\nOptions of formats and metrics")
     print(options.listing())
 

@@ -112,9 +112,14 @@ def test_one_system_gets_its_score_with_an_interval(run):
     assert "nothing was compared" in err
     low, high = pairsig.score_interval([1, 0, 1, 1]).low, pairsig.score_interval([1, 0, 1, 1]).high
     assert f"0.75 [{low:.2f}, {high:.2f}]" in out
-    row = json.loads(run("compare", SMALL / "docs.csv", "--score", "a", "--unit", "document", "--format", "json")[1] or '{"rows": [{}]}')["rows"][0]
+    row = json.loads(
+        run("compare", SMALL / "docs.csv", "--score", "a", "--unit", "document", "--format", "json")[1]
+        or '{"rows": [{}]}'
+    )["rows"][0]
     assert row == {} or row["n_units"] == 2
-    assert run("compare", SMALL / "a.txt", "--format", "sentence")[1].startswith("The score of a is 0.75 (n = 4, 95 % CI ")
+    assert run("compare", SMALL / "a.txt", "--format", "sentence")[1].startswith(
+        "The score of a is 0.75 (n = 4, 95 % CI "
+    )
     status, _, err = run("compare", SMALL / "a.txt", "--margin", "1")
     assert status == 2
     assert "found one system, a, and --margin" in err
@@ -139,7 +144,20 @@ def test_the_first_with_the_others_or_every_pair(run):
 
 
 def test_verdicts_of_several_pairs_are_adjusted_together(run):
-    rows = json.loads(run("compare", SMALL / "pairs.csv", "--winner", "winner", "--system-a", "a", "--system-b", "b", "--format", "json")[1])["rows"]
+    rows = json.loads(
+        run(
+            "compare",
+            SMALL / "pairs.csv",
+            "--winner",
+            "winner",
+            "--system-a",
+            "a",
+            "--system-b",
+            "b",
+            "--format",
+            "json",
+        )[1]
+    )["rows"]
     assert [(row["system_a"], row["system_b"]) for row in rows] == [("x", "y"), ("x", "z"), ("y", "z")]
     assert {row["n_compared"] for row in rows} == {3}
 
@@ -219,7 +237,15 @@ def test_no_output_replaces_an_input(files, words, here, run):
     Path("swe").mkdir()
     for path in reports:
         (Path("swe") / path.name).write_bytes(path.read_bytes())
-    ids = sorted({name for path in reports for key, value in json.loads(path.read_text()).items() if key.endswith("_ids") for name in value})
+    ids = sorted(
+        {
+            name
+            for path in reports
+            for key, value in json.loads(path.read_text()).items()
+            if key.endswith("_ids")
+            for name in value
+        }
+    )
     Path("ids.csv").write_text("\n".join(ids) + "\n")
     (file,) = files
     targets = [Path(file)] if Path(file).is_file() else sorted(Path(file).rglob("results*.json"))[:1]
@@ -288,7 +314,16 @@ def test_a_setting_that_changes_a_number_is_in_the_signature(command, changes, h
     runs.assign(run2=runs["id"]).to_csv("runs.csv", index=False)
     row = "{0:4} {1:4}    {2}   {3:6.2f} {4:6.2f} {5:5} {6:6} {7:6}      0     {1}     {1}   100.00\n"
     for name, second in (("evalb-a", 1), ("evalb-b", 0)):
-        lines = row.format(1, 5, 0, 50, 50, 1, 2, 2) + row.format(2, 6, second, 0 if second else 50, 0 if second else 50, 0 if second else 1, 0 if second else 2, 0 if second else 2)
+        lines = row.format(1, 5, 0, 50, 50, 1, 2, 2) + row.format(
+            2,
+            6,
+            second,
+            0 if second else 50,
+            0 if second else 50,
+            0 if second else 1,
+            0 if second else 2,
+            0 if second else 2,
+        )
         Path(name).write_text(f"{'=' * 76}\n{lines}{'=' * 76}\n")
 
     def signatures(words):
@@ -308,7 +343,17 @@ def test_a_setting_that_changes_a_number_is_in_the_signature(command, changes, h
 
 
 def test_the_signature_of_texts_names_the_library_and_the_references(run):
-    words = ("compare", SMALL / "hyp-a.txt", SMALL / "hyp-b.txt", "--reference", SMALL / "ref.txt", "--metric", "bleu", "--format", "json")
+    words = (
+        "compare",
+        SMALL / "hyp-a.txt",
+        SMALL / "hyp-b.txt",
+        "--reference",
+        SMALL / "ref.txt",
+        "--metric",
+        "bleu",
+        "--format",
+        "json",
+    )
     (row,) = json.loads(run(*words)[1])["rows"]
     assert re.search(r"\|reader:text\|references:1\|tokenize:13a\|lowercase:no\|sacrebleu:[\d.]+\|", row["signature"])
 
@@ -336,7 +381,9 @@ def folder(tmp_path_factory):
         (folder / f"{name}.csv").write_text(f"segment,mean\n{rows}")
     rng = np.random.default_rng(11)
     runs = [
-        pd.DataFrame({"system": name, "run": number, "id": [f"q{i}" for i in range(80)], "passed": rng.integers(0, 2, 80)})
+        pd.DataFrame(
+            {"system": name, "run": number, "id": [f"q{i}" for i in range(80)], "passed": rng.integers(0, 2, 80)}
+        )
         for name, number in (("base", 1), ("base", 2), ("base", 3), ("ours", 1), ("ours", 2))
     ]
     for of in runs:
@@ -381,8 +428,16 @@ def test_speed_of_two_small_files(here):
     """Start-up included: half a second of processor time at most, four times what it takes on an idle machine."""
     for name in ("a.csv", "b.csv"):
         Path(name).write_bytes((SMALL / name).read_bytes())
-    code = "import resource, sys; from pairsig.cli import main; main(['compare', 'a.csv', 'b.csv']); print(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))"
-    seconds = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()[-1]) for _ in range(3)]
+    code = (
+        "import resource, sys; from pairsig.cli import main; main(['compare', 'a.csv', 'b.csv']); "
+        "print(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))"
+    )
+    seconds = [
+        float(
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()[-1]
+        )
+        for _ in range(3)
+    ]
     assert min(seconds) < 1.2
 
 
@@ -391,7 +446,12 @@ def test_speed_of_two_small_files(here):
 
 @pytest.mark.parametrize(
     ("candidate", "margin", "status", "verdict"),
-    [("good", "2%", 0, "passed"), ("bad", "2%", 1, "worse"), ("short", "2%", 2, "unusable"), ("few", "0.1%", 3, "undecided")],
+    [
+        ("good", "2%", 0, "passed"),
+        ("bad", "2%", 1, "worse"),
+        ("short", "2%", 2, "unusable"),
+        ("few", "0.1%", 3, "undecided"),
+    ],
 )
 def test_the_action_sets_the_summary_the_outputs_and_the_status(candidate, margin, status, verdict, here):
     rng = np.random.default_rng(1)
@@ -415,5 +475,9 @@ def test_the_action_sets_the_summary_the_outputs_and_the_status(candidate, margi
     steps = yaml.safe_load((ROOT / ".github/actions/gate/action.yml").read_text())["runs"]["steps"]
     assert steps[-1]["run"].endswith("/gate")
     if status == 3:
-        done = subprocess.run([str(ROOT / ".github/actions/gate/gate")], env=environment | {"ALLOW_UNDECIDED": "true"}, capture_output=True)
+        done = subprocess.run(
+            [str(ROOT / ".github/actions/gate/gate")],
+            env=environment | {"ALLOW_UNDECIDED": "true"},
+            capture_output=True,
+        )
         assert done.returncode == 0

@@ -83,4 +83,3 @@ def test_several_runs_are_averaged():
     assert found[["segment", "direction", "score_a", "score_b"]].to_numpy().tolist() == [
         ["3", "lost", 0.5, 1.0], ["1", "gained", 1.0, 0.5],
     ]  # fmt: skip
-

@@ -84,9 +84,7 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
     "text.tar.xz": Format(packed(TEXT.encode()), "outputs --metric ter", ".tar.xz", "!team/a.txt"),
     "numbered": Format("1 0-0 1-1\n2\n3 1p0 0-2\n", "outputs --metric aer"),
     "naacl": Format("1 1 1 S\n1 2 2 P 0.5\n3 1 1\n", "outputs --metric aer"),
-    "tree-lines": Format(
-        "(S (A a) (B b))\n\n(S (A a)) (B (C c))\n", "outputs --metric parseval --one-per-line"
-    ),
+    "tree-lines": Format("(S (A a) (B b))\n\n(S (A a)) (B (C c))\n", "outputs --metric parseval --one-per-line"),
     "conllu-raw": Format(example("conllu"), "outputs --metric conll_las"),
     "sigf-1": Format("0.5\n-3\n1e2\n", "compare --reader sigf"),
     "art-2": Format("2 3\n1 2\n0.5 1\n", "compare --reader art"),

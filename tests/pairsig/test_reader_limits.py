@@ -216,4 +216,3 @@ def counted(matched: list[int], **fields: Any) -> Output:
         unscored={"f1": np.zeros(n, dtype=bool)},
         **fields,
     )
-

@@ -172,7 +172,9 @@ def test_frames_of_systems_are_paired_by_their_index_or_a_column() -> None:
     for data in (
         pairsig.read({"old": old, "new": new}, item="question"),
         pairsig.read({"old": old.set_index("question"), "new": new.set_index("question")}, item="question"),
-        pairsig.read({"old": old.set_index("question").rename_axis(None), "new": new.set_index("question").rename_axis(None)}),
+        pairsig.read(
+            {"old": old.set_index("question").rename_axis(None), "new": new.set_index("question").rename_axis(None)}
+        ),
     ):
         assert scores(data) == {"old": [pytest.approx(2 / 3)], "new": [1.0]}
         assert data.counts[:, 1, 0].tolist() == [0, 1]
@@ -256,7 +258,12 @@ def test_documents_follow_the_ids_and_not_the_first_file(tmp_path: Path) -> None
     paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
     for order in (paths, paths[::-1]):
         data = pairsig.read(order)
-        assert dict(zip(data.segments.tolist(), data.documents.tolist(), strict=True)) == {"1": "x", "2": "x", "3": "y", "4": ""}
+        assert dict(zip(data.segments.tolist(), data.documents.tolist(), strict=True)) == {
+            "1": "x",
+            "2": "x",
+            "3": "y",
+            "4": "",
+        }
     (tmp_path / "b.csv").write_text("id,document,score\n4,,1\n3,x,0\n1,x,0\n2,x,1\n")
     with pytest.raises(InputError, match="item 3 belongs to the document 'x', but to 'y' in"):
         pairsig.read(paths)
@@ -267,7 +274,10 @@ def test_large_tables_are_read_as_small_ones_are(tmp_path: Path, monkeypatch: py
     from pairsig.readers import cells
 
     rng = np.random.default_rng(1)
-    rows = [f"q{number},{rng.integers(2)},{rng.random():.6f},{'' if number == 7 else rng.integers(9)}" for number in range(200)]
+    rows = [
+        f"q{number},{rng.integers(2)},{rng.random():.6f},{'' if number == 7 else rng.integers(9)}"
+        for number in range(200)
+    ]
     path = tmp_path / "t.csv"
     path.write_text("item,a,b,c\n" + "\n".join(rows) + "\n")
     small = pairsig.read(str(path), systems="a,b,c", missing="drop")

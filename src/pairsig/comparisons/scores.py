@@ -36,7 +36,16 @@ def of_each(statistics: Statistics, metric: Metric, unit: Unit) -> list[Row]:
     rows = []
     for name, score, (low, high) in zip(statistics.systems, scores.tolist(), of_scores(units, metric), strict=True):
         interval = {"ci_low": low, "ci_high": high} if math.isfinite(low) else {"ci_low": None, "ci_high": None}
-        rows.append({"metric": metric.name, "system": name, "score": score, **interval, "n_segments": len(statistics.segments), "n_units": units.shape[1]})
+        rows.append(
+            {
+                "metric": metric.name,
+                "system": name,
+                "score": score,
+                **interval,
+                "n_segments": len(statistics.segments),
+                "n_units": units.shape[1],
+            }
+        )
     return rows
 
 
@@ -45,9 +54,13 @@ def render(rows: Sequence[Row], form: str) -> str:
     if form == "sentence":
         return "\n".join(map(_sentence, rows))
     shown = [row | {"metric": metric_name(row["metric"])} for row in rows]
-    return rendering.render(shown, SCORES.view(metric="", system="", n_units="n", score="score [95 %]", ci_low="", ci_high=""), form)
+    return rendering.render(
+        shown, SCORES.view(metric="", system="", n_units="n", score="score [95 %]", ci_low="", ci_high=""), form
+    )
 
 
 def _sentence(row: Row) -> str:
     interval = "" if row["ci_low"] is None else f", 95 % CI {row['ci_low']:.4g} to {row['ci_high']:.4g}"
-    return f"The {metric_name(row['metric'])} of {row['system']} is {row['score']:.4g} (n = {row['n_units']:,}{interval})."
+    return (
+        f"The {metric_name(row['metric'])} of {row['system']} is {row['score']:.4g} (n = {row['n_units']:,}{interval})."
+    )

@@ -238,7 +238,9 @@ class Commands:
                 sys.stdout.flush()
             if not hasattr(arguments, "_run"):
                 if unknown:
-                    self.parser.error(f"unknown command {quoted(unknown[0])}, expected {one_of(unknown[0], list(self.names))}")
+                    self.parser.error(
+                        f"unknown command {quoted(unknown[0])}, expected {one_of(unknown[0], list(self.names))}"
+                    )
                 self.parser.print_help()
                 return 0
             if unknown:

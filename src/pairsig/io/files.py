@@ -109,7 +109,8 @@ def _decoded(path: AnyPath, data: bytes) -> str:
         invalid = data[error.start : error.end].hex(" ")
         utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
         raise InputError(
-            f"{path}, line {_line(data, error.start)}: found {'UTF-16' if utf16 else f'bytes {invalid}'}, expected UTF-8\n"
+            f"{path}, line {_line(data, error.start)}: found {'UTF-16' if utf16 else f'bytes {invalid}'}, "
+            "expected UTF-8\n"
             "save the file again as UTF-8"
         ) from None
 
@@ -180,7 +181,7 @@ _protects = False
 
 def start_protection() -> None:
     """From now on, refuse to write over a file that was read since then; a command line calls this at its start."""
-    global _protects  # noqa: PLW0603
+    global _protects
     _protects = True
     _READ.clear()
 

@@ -205,6 +205,7 @@ _IN_LATEX = str.maketrans({
 })  # fmt: skip
 """What is a command in LaTeX, and symbols that its font for text may not have."""
 
+
 def in_latex(text: str) -> str:
     r"""A sentence in LaTeX, with its numbers as the field writes them.
 

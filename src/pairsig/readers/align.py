@@ -64,19 +64,27 @@ def align(
         their metric, or if no metric is left.
     """
     if len(set(names)) < len(names):
-        raise InputError(f"the systems are called {listed(names)}, expected different names\nwrite NAME=FILE to name them")
+        raise InputError(
+            f"the systems are called {listed(names)}, expected different names\nwrite NAME=FILE to name them"
+        )
     items, rows = _on_the_same_items(parts)
     for column in parts[0].shared:
         _check_shared(parts, rows, column)
     if (documents or domains) and parts[0].by and any(part.is_log for part in parts):
-        raise InputError(f"{parts[0].source}: found a file of documents for items with ids, expected items in the order of that file\nuse --document COL")
+        raise InputError(
+            f"{parts[0].source}: found a file of documents for items with ids, expected items in the order "
+            "of that file\nuse --document COL"
+        )
     labels = {
         "documents": list(documents) or _of_items(parts, rows, "documents"),
         "domains": list(domains) or _of_items(parts, rows, "domains"),
     }
     for nouns, of_items in labels.items():
         if len(of_items) != len(items):
-            raise InputError(f"{parts[0].source} has {len(items):,} segments, but found {len(of_items):,} {nouns}, expected one per segment")
+            raise InputError(
+                f"{parts[0].source} has {len(items):,} segments, but found {len(of_items):,} {nouns}, expected "
+                "one per segment"
+            )
     parts = [_extended(part, of_part) for part, of_part in zip(parts, rows, strict=True)]
     metrics = _checked_metrics(parts)
     notes = [*_conditions(parts), *_notes(parts, metrics)]
@@ -116,15 +124,27 @@ def _on_the_same_items(parts: Sequence[Output]) -> tuple[Sequence[str], list[Row
     first = parts[0]
     with_ids, without = ([part for part in parts if bool(part.by) == has] for has in (True, False))
     if with_ids and without:
-        raise InputError(f"{with_ids[0].label} has ids ({with_ids[0].by}), {without[0].label} has none, expected ids in all files or in none")
+        raise InputError(
+            f"{with_ids[0].label} has ids ({with_ids[0].by}), {without[0].label} has none, expected ids in "
+            "all files or in none"
+        )
     for part in parts[1:]:
         if without and len(part.items) != len(first.items):
             raise InputError(
-                f"{first.label} has {len(first.items):,} items, {part.label} has {len(part.items):,}, expected equally many: "
-                "without ids, items are paired by their position\nadd a column with ids to all files if some items are missing"
+                f"{first.label} has {len(first.items):,} items, {part.label} has {len(part.items):,}, expected "
+                "equally many: "
+                "without ids, items are paired by their position\n"
+                "add a column with ids to all files if some items are missing"
             )
-        if set(part.by.split(", ")) != set(first.by.split(", ")) and not part.is_log and part.by.lower() != first.by.lower():
-            raise InputError(f"{first.source} has items by {first.by}, {part.source} by {part.by}, expected the same\n--item names the column in both")
+        if (
+            set(part.by.split(", ")) != set(first.by.split(", "))
+            and not part.is_log
+            and part.by.lower() != first.by.lower()
+        ):
+            raise InputError(
+                f"{first.source} has items by {first.by}, {part.source} by {part.by}, expected the same\n"
+                "--item names the column in both"
+            )
     if all(part.items is first.items or part.items == first.items for part in parts[1:]):
         rows = [np.arange(len(first.items))] * len(parts)
         items: Sequence[str] = first.items
@@ -139,7 +159,10 @@ def _on_the_same_items(parts: Sequence[Output]) -> tuple[Sequence[str], list[Row
         if not np.all([row_of >= 0 for row_of in rows], axis=0).any():
             advice = "--item names the column whose values are the same in all files"
             shown = "; ".join(f"{part.label}: {listed(part.items[:3])}" for part in parts[:2])
-            raise InputError(f"found no item that all systems have ({first.by or 'ids'}: {shown}), expected the same ids\n{_described(parts) or advice}")
+            raise InputError(
+                f"found no item that all systems have ({first.by or 'ids'}: {shown}), expected the same ids\n"
+                f"{_described(parts) or advice}"
+            )
     for part in parts:
         if len(set(part.items)) < len(part.items):
             twice = Counter(part.items).most_common(1)[0][0]
@@ -156,7 +179,12 @@ def _described(parts: Sequence[Output]) -> str:
         column for column in parts[0].others
         if all(column in part.others and set(part.others[column]) & set(parts[0].others[column]) for part in parts)
     ]  # fmt: skip
-    return f"--item names the column whose values are the same in all files; {listed(common)} has values that all systems have" if common else ""
+    return (
+        f"--item names the column whose values are the same in all files; {listed(common)} has values "
+        "that all systems have"
+        if common
+        else ""
+    )
 
 
 def _check_others(first: Output, rows: Rows, part: Output, of_part: Rows) -> None:
@@ -183,9 +211,12 @@ def _check_others(first: Output, rows: Rows, part: Output, of_part: Rows) -> Non
             continue  # answers, which differ between systems
         place = int(both[same.index(False)])
         raise InputError(
-            f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has {quoted(there[of_part[place]])} in column {named(column)}, "
-            f"but {quoted(here[rows[place]])} in {first.where(rows[place])}: the ids ({first.by or 'positions'}) number other items in each file\n"
-            f"--item names the column that identifies the items, such as {named(column)} if its values differ between items"
+            f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has "
+            f"{quoted(there[of_part[place]])} in column {named(column)}, "
+            f"but {quoted(here[rows[place]])} in {first.where(rows[place])}: the ids "
+            f"({first.by or 'positions'}) number other items in each file\n"
+            f"--item names the column that identifies the items, such as {named(column)} if its values "
+            "differ between items"
         )
 
 
@@ -198,7 +229,8 @@ def _check_contents(first: Output, rows: Rows, part: Output, of_part: Rows) -> N
         # A log may have more digests than another, such as that of a whole input beside that of its beginning.
         if here and there and any(a != b for a, b in zip(here.split("/"), there.split("/"), strict=False)):
             raise InputError(
-                f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has a different content than in {first.source}: "
+                f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has a different content "
+                f"than in {first.source}: "
                 "are these the same test set?\n--any-content compares items with the same ids, whatever they contain"
             )
 
@@ -208,9 +240,14 @@ def _check_shared(parts: Sequence[Output], rows: Sequence[Rows], column: str) ->
     first = parts[0]
     for part, of_part in zip(parts[1:], rows[1:], strict=True):
         if len(first.items) != len(part.items) or first.items != part.items:
-            alone = next((item for item in [*first.items, *part.items] if item not in set(first.items) & set(part.items)), "")
+            alone = next(
+                (item for item in [*first.items, *part.items] if item not in set(first.items) & set(part.items)), ""
+            )
             difference = f"; item {named(alone)} is in one of them only" if alone else "; they come in another order"
-            raise InputError(f"{first.label} has {len(first.items):,} segments, {part.label} has {len(part.items):,}, expected the same ones in the same order{difference}")
+            raise InputError(
+                f"{first.label} has {len(first.items):,} segments, {part.label} has {len(part.items):,}, "
+                f"expected the same ones in the same order{difference}"
+            )
         here, there = first.values[column], part.values[column][of_part]
         in_both = _scored(first) & _scored(part)
         # Every sentence has a length, but gold counts are 0 for sentences that were not scored.
@@ -218,7 +255,8 @@ def _check_shared(parts: Sequence[Output], rows: Sequence[Rows], column: str) ->
         if wrong.any():
             place = int(np.argmax(wrong))
             raise InputError(
-                f"{part.where(place)}: segment {named(part.items[place])} has {column} {there[place]}, expected {here[place]} as in "
+                f"{part.where(place)}: segment {named(part.items[place])} has {column} {there[place]}, expected "
+                f"{here[place]} as in "
                 f"{first.where(place)}: are these the same test set?"
             )
 
@@ -235,7 +273,8 @@ def _of_items(parts: Sequence[Output], rows: Sequence[Rows], field: str) -> list
                 continue
             if found[place]:
                 raise InputError(
-                    f"{part.where(row)}: item {named(part.items[row])} belongs to the {field[:-1]} {quoted(name)}, but to {quoted(found[place])} in "
+                    f"{part.where(row)}: item {named(part.items[row])} belongs to the {field[:-1]} {quoted(name)}, "
+                    f"but to {quoted(found[place])} in "
                     f"{source[place].source}, expected the same"
                 )
             found[place], source[place] = name, part
@@ -254,13 +293,17 @@ def _extended(part: Output, rows: Rows) -> Output:
             values[name] = np.where(lacking, np.nan, values[name].astype(np.float64))
     lines = np.asarray(part.lines)[rows] if len(part.lines) else ()
     items = tuple("" if row < 0 else part.items[row] for row in rows.tolist())
-    return replace(part, items=items, values=values, lines=lines, scored=None if part.scored is None else part.scored[rows])
+    return replace(
+        part, items=items, values=values, lines=lines, scored=None if part.scored is None else part.scored[rows]
+    )
 
 
 def shared(parts: Sequence[Output]) -> tuple[Metric, ...]:
     """The metrics that all systems have, in the order of the first."""
     known = [{(metric.name, metric.columns) for metric in part.metrics} for part in parts]
-    return tuple(metric for metric in parts[0].metrics if all((metric.name, metric.columns) in names for names in known))
+    return tuple(
+        metric for metric in parts[0].metrics if all((metric.name, metric.columns) in names for names in known)
+    )
 
 
 def _checked_metrics(parts: Sequence[Output]) -> tuple[Metric, ...]:
@@ -285,7 +328,10 @@ def _check_possible(part: Output, metric: Metric) -> None:
         if where.any():
             place = int(np.argmax(where))
             values = ", ".join(f"{name} {part.values[name][place]:g}" for name in metric.columns)
-            raise InputError(f"{part.where(place)}: segment {named(part.items[place])} has {fault} ({values}), expected valid counts for {metric.name}")
+            raise InputError(
+                f"{part.where(place)}: segment {named(part.items[place])} has {fault} ({values}), expected valid "
+                f"counts for {metric.name}"
+            )
 
 
 def _check_direction(part: Output, metric: Metric, first: Output) -> None:
@@ -293,22 +339,32 @@ def _check_direction(part: Output, metric: Metric, first: Output) -> None:
     of_part = next(known for known in part.metrics if known.name == metric.name)
     if of_part.higher_is_better != metric.higher_is_better:
         higher, lower = (part, first) if of_part.higher_is_better else (first, part)
-        raise InputError(f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, expected the same direction")
+        raise InputError(
+            f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, "
+            "expected the same direction"
+        )
 
 
 def _check_scale(part: Output, metric: Metric, first: Output) -> None:
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    columns = [(np.asarray(output.values[metric.columns[0]], dtype=np.float64), output.label) for output in (part, first)]
-    (shares, small), (percentages, large) = sorted(((values[~np.isnan(values)], label) for values, label in columns), key=lambda of: float(of[0].max(initial=0)))
+    columns = [
+        (np.asarray(output.values[metric.columns[0]], dtype=np.float64), output.label) for output in (part, first)
+    ]
+    (shares, small), (percentages, large) = sorted(
+        ((values[~np.isnan(values)], label) for values, label in columns), key=lambda of: float(of[0].max(initial=0))
+    )
     if not shares.max(initial=0) <= 1 < percentages.max(initial=0) <= 100:
         return
     shares, percentages = shares[shares != 0], percentages[percentages != 0]
     if min(len(shares), len(percentages)) < _ENOUGH or min(shares.min(), percentages.min()) < 0:
         return
     if np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean():
-        raise InputError(f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same scale\ndivide one of them by 100, or multiply the other one")
+        raise InputError(
+            f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same "
+            "scale\ndivide one of them by 100, or multiply the other one"
+        )
 
 
 def _conditions(parts: Sequence[Output]) -> Iterator[str]:
@@ -321,8 +377,14 @@ def _conditions(parts: Sequence[Output]) -> Iterator[str]:
         if len(found) > 1:
             (here, first), (there, part) = list(found.items())[:2]
             if name in _OF_THE_TEST_SET:
-                raise InputError(f"{part.source}: found the {name} {quoted(there)}, but {quoted(here)} in {first.source}, expected the same: are these the same test set?")
-            yield f"{part.source}: warning: the {name} is {quoted(there)}, but {quoted(here)} in {first.source}: these scores may not be comparable"
+                raise InputError(
+                    f"{part.source}: found the {name} {quoted(there)}, but {quoted(here)} in {first.source}, "
+                    "expected the same: are these the same test set?"
+                )
+            yield (
+                f"{part.source}: warning: the {name} is {quoted(there)}, but {quoted(here)} in {first.source}: "
+                "these scores may not be comparable"
+            )
 
 
 def _notes(parts: Sequence[Output], metrics: Sequence[Metric]) -> Iterator[str]:
@@ -335,7 +397,9 @@ def _notes(parts: Sequence[Output], metrics: Sequence[Metric]) -> Iterator[str]:
             yield f"{listed(alone)} left out, since only some files have it ({part.source} does)"
 
 
-def _kept(parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None) -> Iterator[_Kept]:
+def _kept(
+    parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None
+) -> Iterator[_Kept]:
     """For each group of adjacent metrics with scores for the same items, the items that are used."""
     if any(part.scored is not None for part in parts):
         yield _kept_of_parsers(parts, names, metrics)
@@ -348,38 +412,50 @@ def _kept(parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metri
         n_scored = len(nowhere) - int(nowhere.sum())
         everywhere, some = ~lacks.any(axis=0), lacks.any(axis=0) & ~nowhere
         called = listed(metric.name for metric in alike)
-        notes = [f"{int(nowhere.sum()):,} items without a score for any system left out ({called})"] if nowhere.any() and n_scored else []
+        notes = (
+            [f"{int(nowhere.sum()):,} items without a score for any system left out ({called})"]
+            if nowhere.any() and n_scored
+            else []
+        )
         if nowhere.any() and parts[0].by == "" and not parts[0].is_log and missing is None:
             some = some | nowhere
         if some.any() and missing is None:
             raise _lacking(parts, names, lacks, some, called)
         if not everywhere.any() and missing != "wrong":
-            raise InputError(f"{parts[0].source}: found no item with a score for all systems in {called}, expected at least one")
+            raise InputError(
+                f"{parts[0].source}: found no item with a score for all systems in {called}, expected at least one"
+            )
         if missing == "wrong" and some.any():
             for metric in alike:
                 _check_wrong(parts, metric)
         if some.any():
             fate = "counted as wrong" if missing == "wrong" else "left out for all systems"
-            notes.append(f"{int(some.sum()):,} of {n_scored:,} items have no score in {called} for some system ({_each(parts, names, lacks & some)}): {fate}")
+            notes.append(
+                f"{int(some.sum()):,} of {n_scored:,} items have no score in {called} for some system "
+                f"({_each(names, lacks & some)}): {fate}"
+            )
         signed = f"{missing}:{int(some.sum())}" if missing and some.any() else ""
         yield _Kept(alike, ~nowhere if missing == "wrong" else everywhere, notes, signed)
 
 
-def _each(parts: Sequence[Output], names: Sequence[str], lacks: NDArray[np.bool_]) -> str:
+def _each(names: Sequence[str], lacks: NDArray[np.bool_]) -> str:
     return ", ".join(f"{name} lacks {int(row.sum()):,}" for name, row in zip(names, lacks, strict=True) if row.any())
 
 
-def _lacking(parts: Sequence[Output], names: Sequence[str], lacks: NDArray[np.bool_], some: NDArray[np.bool_], called: str) -> InputError:
+def _lacking(
+    parts: Sequence[Output], names: Sequence[str], lacks: NDArray[np.bool_], some: NDArray[np.bool_], called: str
+) -> InputError:
     """The message about items without a score."""
     place = int(np.argmax(some))
     number = int(np.argmax(lacks[:, place]))
     part = parts[number]
     item = next((other.items[place] for other in parts if other.items[place]), str(place + 1))
     where = part.where(place) if part.items[place] else part.label
-    what = f"the items in {called} that {_each(parts, names, lacks & some)}" if len(names) > 1 else called
+    what = f"the items in {called} that {_each(names, lacks & some)}" if len(names) > 1 else called
     sizes = f"{int(some.sum()):,} of {some.size:,} items"
     return InputError(
-        f"{where}: found no score of item {named(item)} for {named(names[number])}, expected one for every system ({sizes}; {what})\n"
+        f"{where}: found no score of item {named(item)} for {named(names[number])}, expected one for "
+        f"every system ({sizes}; {what})\n"
         "--missing wrong counts an item without a score as 0, --missing drop leaves it out for all systems"
     )
 
@@ -387,7 +463,11 @@ def _lacking(parts: Sequence[Output], names: Sequence[str], lacks: NDArray[np.bo
 def _check_wrong(parts: Sequence[Output], metric: Metric) -> None:
     """Refuse to count items as wrong in a metric without a worst score of 0."""
     if not metric.averaged:
-        raise InputError(f"{parts[0].source}: found counts for {metric.name}, which are not known for a wrong item, expected scores from 0 to 1 for --missing wrong\nuse --missing drop")
+        raise InputError(
+            f"{parts[0].source}: found counts for {metric.name}, which are not known for a wrong item, "
+            "expected scores from 0 to 1 for --missing wrong\n"
+            "use --missing drop"
+        )
     for part in parts:
         values = part.values[metric.columns[0]][~part.lacks(metric)]
         strange = values[(values < 0) | (values > 1)]
@@ -395,7 +475,8 @@ def _check_wrong(parts: Sequence[Output], metric: Metric) -> None:
             continue
         why = f"the score {strange[0]:g}" if metric.higher_is_better else "that lower is better"
         raise InputError(
-            f"{part.source}: found {why} in {named(metric.name)}, expected scores from 0 to 1 of which higher is better, since --missing wrong "
+            f"{part.source}: found {why} in {named(metric.name)}, expected scores from 0 to 1 of which "
+            "higher is better, since --missing wrong "
             "counts items without a score as 0\nuse --missing drop, or choose other metrics"
         )
 
@@ -410,7 +491,9 @@ def _kept_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Seq
     together = np.logical_and if any(part.common for part in parts) else np.logical_or
     kept = together.reduce(scored)
     if not kept.any():
-        raise InputError(f"found no scored segment in {' and '.join(part.source for part in parts)}, expected at least one")
+        raise InputError(
+            f"found no scored segment in {' and '.join(part.source for part in parts)}, expected at least one"
+        )
     notes = []
     for name, is_scored in zip(names, scored, strict=True):
         absent = np.flatnonzero(~is_scored & scored.any(axis=0))
@@ -418,11 +501,15 @@ def _kept_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Seq
             ids = listed(parts[0].items[place] for place in absent[:_SHOWN])
             more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
             fate = (
-                f"their counts are 0 for {name}, so that its score is the one in its file; --common leaves them out for all systems"
+                f"their counts are 0 for {name}, so that its score is the one in its file; --common leaves them "
+                "out for all systems"
                 if kept[absent].any()
                 else "they are left out for all systems, so scores differ from those in the files"
             )
-            notes.append(f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems were ({ids}{more}); {fate}")
+            notes.append(
+                f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems "
+                f"were ({ids}{more}); {fate}"
+            )
     return _Kept(metrics, kept, notes)
 
 
@@ -434,7 +521,10 @@ def _stacked(parts: Sequence[Output], columns: Sequence[str], kept: NDArray[np.b
         for column in columns:
             values = part.values[column] if everything else part.values[column][kept]
             arrays.append(whole(np.nan_to_num(values)) if values.dtype.kind == "f" else values)
-    counts = np.empty((len(parts), int(np.count_nonzero(kept)), len(columns)), dtype=np.result_type(*(array.dtype for array in arrays)))
+    counts = np.empty(
+        (len(parts), int(np.count_nonzero(kept)), len(columns)),
+        dtype=np.result_type(*(array.dtype for array in arrays)),
+    )
     for place, array in enumerate(arrays):
         counts[place // len(columns), :, place % len(columns)] = array
     return counts
@@ -452,9 +542,13 @@ def with_all_classes(parts: Sequence[Output]) -> list[Output]:
         return list(parts)
     extended = []
     for part in parts:
-        zeros: Mapping[str, NDArray[np.int32]] = {name: np.zeros(len(part.items), dtype=np.int32) for name in chain.from_iterable(columns.values())}
+        zeros: Mapping[str, NDArray[np.int32]] = {
+            name: np.zeros(len(part.items), dtype=np.int32) for name in chain.from_iterable(columns.values())
+        }
         metrics = tuple(
-            replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name])) if metric.name in columns else metric
+            replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name]))
+            if metric.name in columns
+            else metric
             for metric in part.metrics
         )
         extended.append(replace(part, values={**zeros, **part.values}, metrics=metrics))

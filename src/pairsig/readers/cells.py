@@ -1,4 +1,4 @@
-"""The cells of a table, from CSV, TSV, JSON, JSON Lines, Parquet, Excel, data frames and files with one score per line."""
+"""The cells of a table: CSV, TSV, JSON, JSON Lines, Parquet, Excel, data frames, and files with one score per line."""
 
 from __future__ import annotations
 
@@ -69,19 +69,21 @@ class Table:
 
     def description(self) -> str:
         """The columns with their types and first values."""
-        shown = []
+        shown: list[str] = []
         for name in self.columns:
             if name and len(shown) < 30:
                 first = dict.fromkeys(filter(None, map(label, self.first(name))))
                 kind = "numbers" if self.is_numeric(name) else "text" if first else "empty"
-                few = ", ".join(named(text) if len(text) <= 20 else quoted(f"{text[:17]}…") for text in islice(first, 3))
+                few = ", ".join(
+                    named(text) if len(text) <= 20 else quoted(f"{text[:17]}…") for text in islice(first, 3)
+                )
                 shown.append(f"{named(name)} ({kind}{f': {few}' if few else ''}{', …' if len(first) > 3 else ''})")
         more = len(self.names) - len(shown)
         return f"columns: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}"
 
 
 def label(cell: Any) -> str:
-    """A cell as a label; "" if it is missing. Missing cells turn integers into floats, so whole numbers have no point."""
+    """A cell as a label, "" if it is missing. Missing cells turn integers into floats: whole numbers have no point."""
     if isinstance(cell, str):
         text = cell.strip()
         return "" if text in MISSING else text
@@ -146,7 +148,7 @@ def coded(cells: Cells) -> tuple[NDArray[np.intp], list[str]]:
             try:
                 code = by_cell.get(cell)
             except TypeError:  # a list or an object of JSON
-                cell = json.dumps(cell, sort_keys=True, default=str)  # noqa: PLW2901
+                cell = json.dumps(cell, sort_keys=True, default=str)
                 code = by_cell.get(cell)
             if code is None:
                 code = numbers.setdefault(label(cell), len(numbers))
@@ -172,7 +174,7 @@ def coded(cells: Cells) -> tuple[NDArray[np.intp], list[str]]:
 def labels(cells: Cells) -> list[str]:
     """The label of each cell."""
     codes, names = coded(cells)
-    return np.array([*names, ""], dtype=object)[codes].tolist()
+    return [names[code] for code in codes.tolist()]
 
 
 def numbers(table: Table, name: str, missing: Sequence[str], true: Sequence[str], decimal: str) -> NDArray[np.float64]:
@@ -207,7 +209,10 @@ def numbers(table: Table, name: str, missing: Sequence[str], true: Sequence[str]
     if percents == 3:
         raise InputError(f"{table.source}: found numbers with and without % in column {named(name)}, expected one kind")
     if true and not any(label(word) in true for word in _words(known)):
-        raise InputError(f"{table.source}: found no {listed(true)} in column {named(name)}, expected words for --true such as {listed(map(label, _words(known)))}")
+        raise InputError(
+            f"{table.source}: found no {listed(true)} in column {named(name)}, expected words for --true "
+            f"such as {listed(map(label, _words(known)))}"
+        )
     _check_finite(table, name, values)
     return values
 
@@ -222,17 +227,26 @@ def _no_number(table: Table, name: str, row: int, cell: Any) -> InputError:
     if isinstance(cell, str):
         text = cell.strip()
         if text.count("/") == 1 and all(part.strip().isdecimal() for part in text.split("/")):
-            advice = "write the points alone, such as 4 for 4/5; if all items had the same number of points, their mean is the score"
+            advice = (
+                "write the points alone, such as 4 for 4/5; if all items had the same number of points, their "
+                "mean is the score"
+            )
         elif "," in text and text.replace(",", "").replace(".", "").lstrip("+-").isdecimal():
             advice = "--decimal , reads decimal commas; thousands have no separator"
-    return InputError(f"{table.where(row)}: found {shown} in column {named(name)}, expected a number such as 0.5, true or false\n{advice}")
+    return InputError(
+        f"{table.where(row)}: found {shown} in column {named(name)}, expected a number such as 0.5, true "
+        f"or false\n{advice}"
+    )
 
 
 def _check_finite(table: Table, name: str, values: NDArray[np.float64]) -> None:
     wrong = np.isinf(values)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise InputError(f"{table.where(row)}: found {values[row]:g} in column {named(name)}, expected a finite number\n--missing-value names values that stand for a missing score")
+        raise InputError(
+            f"{table.where(row)}: found {values[row]:g} in column {named(name)}, expected a finite number\n"
+            "--missing-value names values that stand for a missing score"
+        )
 
 
 # Files.
@@ -289,18 +303,26 @@ def _of_text(path: str, text: str, separator: str) -> Table:
                     _check_quotes(path, row, separator, before + 1, reader.line_num, len(rows[0]))
             before = reader.line_num
     except csv.Error as error:
-        raise InputError(f"{path}, lines {before + 1} to {reader.line_num}: a quotation mark opens a cell and is not closed as it should be ({error})\nexpected cells in quotation marks, with \"\" for a quotation mark inside, or none at all") from None
+        raise InputError(
+            f"{path}, lines {before + 1} to {reader.line_num}: a quotation mark opens a cell and is not "
+            f'closed as it should be ({error})\nexpected cells in quotation marks, with "" for a quotation '
+            "mark inside, or none at all"
+        ) from None
     names = [name.strip() for name in rows[0]]
     check_header(path, names, lines[0], separator)
     width = len(names)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != width:
-            raise InputError(f"{path}, line {line}: found {len(row)} cells, expected {width} as in the names of the columns")
+            raise InputError(
+                f"{path}, line {line}: found {len(row)} cells, expected {width} as in the names of the columns"
+            )
     if len(rows) < 2:
         raise InputError(f"{path}: found no rows below the names of the columns, expected one per item")
     table = Table(path, dict(zip(names, map(list, zip(*rows[1:], strict=True)), strict=True)), lines[1:])
     if reader.line_num > len(rows):
-        table.notes.append(f"{path}: {len(rows) - 1:,} rows in {reader.line_num:,} lines, since cells span lines or lines are blank")
+        table.notes.append(
+            f"{path}: {len(rows) - 1:,} rows in {reader.line_num:,} lines, since cells span lines or lines are blank"
+        )
     return table
 
 
@@ -309,18 +331,26 @@ def _check_quotes(path: str, row: Sequence[str], separator: str, first: int, las
     swallowed = all(line.count(separator) == width - 1 for line in separator.join(row).splitlines())
     if swallowed or separator == "\t":
         raise InputError(
-            f"{path}: a quotation mark opens a cell in line {first} and closes it in line {last}, expected a row in each "
-            "line\nwrite \"\" for a quotation mark inside a cell in quotation marks; JSON Lines can have cells of several lines"
+            f"{path}: a quotation mark opens a cell in line {first} and closes it in line {last}, expected a "
+            "row in each "
+            'line\nwrite "" for a quotation mark inside a cell in quotation marks; JSON Lines can have '
+            "cells of several lines"
         )
 
 
 def check_header(path: str, names: Sequence[str], line: int, separator: str) -> None:
     """Refuse names of columns that are numbers, repeated, or a row with another separator."""
     if wrong := [name for name in names if name and _is_number(name) and not name.isalpha()]:
-        raise InputError(f"{path}, line {line}: found {quoted(wrong[0])}, expected the names of the columns in the first line")
+        raise InputError(
+            f"{path}, line {line}: found {quoted(wrong[0])}, expected the names of the columns in the first line"
+        )
     if len(names) == 1 and (other := next((mark for mark in ";\t|," if mark != separator and mark in names[0]), "")):
         shown = "tab" if other == "\t" else other
-        raise InputError(f"{path}, line {line}: found one column called {quoted(names[0])}, expected several with {quoted(separator)} between them\n--sep '{shown}' reads {quoted(other)} as the separator; with decimal commas, add --decimal ,")
+        raise InputError(
+            f"{path}, line {line}: found one column called {quoted(names[0])}, expected several with "
+            f"{quoted(separator)} between them\n--sep '{shown}' reads {quoted(other)} as the separator; with "
+            "decimal commas, add --decimal ,"
+        )
     check_distinct(filter(None, names), path)
 
 
@@ -340,15 +370,23 @@ def _of_large(path: str, text: str, separator: str) -> Table | None:
     try:
         whole = arrow.read_csv(
             pa.BufferReader(text.encode()),
-            read_options=arrow.ReadOptions(column_names=[name or f"\0{place}" for place, name in enumerate(names)], skip_rows=1),
+            read_options=arrow.ReadOptions(
+                column_names=[name or f"\0{place}" for place, name in enumerate(names)], skip_rows=1
+            ),
             parse_options=arrow.ParseOptions(delimiter=separator, quote_char=False, ignore_empty_lines=False),
-            convert_options=arrow.ConvertOptions(null_values=[*MISSING], strings_can_be_null=True, true_values=[], false_values=[], timestamp_parsers=["%"]),
+            convert_options=arrow.ConvertOptions(
+                null_values=[*MISSING],
+                strings_can_be_null=True,
+                true_values=[],
+                false_values=[],
+                timestamp_parsers=["%"],
+            ),
         )
     except pa.ArrowException:
         return None
     columns = {name or "": whole.column(place) for place, name in enumerate(names)}
     for name, cells in columns.items():
-        if pa.types.is_temporal(cells.type) or pa.types.is_integer(cells.type) and cells.type.bit_width > 32:
+        if pa.types.is_temporal(cells.type) or (pa.types.is_integer(cells.type) and cells.type.bit_width > 32):
             columns[name] = _narrow(cells)
     return Table(path, columns, range(2, len(whole) + 2))
 
@@ -371,9 +409,12 @@ def of_scores(path: str, text: str) -> Table:
     if not lines[-1]:
         lines.pop()
     for row, line in enumerate(lines, start=1):
-        if number(line) is None and not line.strip().lower().lstrip("+-").startswith("inf"):
-            if number(line, decimal=",") is None:
-                raise InputError(f"{path}, line {row}: found {quoted(line.strip())}, expected one number per line, or a table\n--sep names the separator of a table; texts need --reference and --metric, counts need --reader")
+        is_infinite = line.strip().lower().lstrip("+-").startswith("inf")
+        if number(line) is None and number(line, decimal=",") is None and not is_infinite:
+            raise InputError(
+                f"{path}, line {row}: found {quoted(line.strip())}, expected one number per line, or a table\n"
+                "--sep names the separator of a table; texts need --reference and --metric, counts need --reader"
+            )
     return Table(path, {SCORE: lines}, range(1, len(lines) + 1), is_scores=True)
 
 
@@ -390,7 +431,9 @@ def _of_json(path: str, text: str, lines: bool) -> Table:
             records = list(enumerate(document if isinstance(document, list) else [None], start=1))
     except (ValueError, RecursionError) as error:
         at = f", line {number_of_line}" if lines else ""
-        raise InputError(f"{path}{at}: found invalid JSON ({reason(error)}), expected objects with the cells of a row") from None
+        raise InputError(
+            f"{path}{at}: found invalid JSON ({reason(error)}), expected objects with the cells of a row"
+        ) from None
     wrong = next((place for place, record in records if not isinstance(record, dict)), None)
     if wrong is not None or not records:
         raise InputError(f"{path}: found JSON that is no list of objects, expected one object per item")
@@ -461,7 +504,10 @@ def _of_workbook(path: str, data: bytes, sheet: str | None) -> Table:
             rows.append(row[:filled])
             n_cells += len(row)
             if n_cells > _MOST_CELLS:
-                raise InputError(f"{path}: found more than {_MOST_CELLS:,} cells, expected fewer: the sheet has cells far from the table\ndelete empty rows and columns, or write the sheet as CSV")
+                raise InputError(
+                    f"{path}: found more than {_MOST_CELLS:,} cells, expected fewer: the sheet has cells far from "
+                    "the table\ndelete empty rows and columns, or write the sheet as CSV"
+                )
     except InputError:
         raise
     except Exception as error:
@@ -473,7 +519,9 @@ def _of_workbook(path: str, data: bytes, sheet: str | None) -> Table:
     check_header(path, names, table[0][0], "")
     if longer := next((line for line, row in table if len(row) > len(names)), 0):
         raise InputError(f"{path}, row {longer}: found more cells than names of columns, expected {len(names)}")
-    columns = {name: [row[place] if place < len(row) else None for _, row in table[1:]] for place, name in enumerate(names)}
+    columns = {
+        name: [row[place] if place < len(row) else None for _, row in table[1:]] for place, name in enumerate(names)
+    }
     return Table(path, columns, [line for line, _ in table[1:]], "row")
 
 
@@ -486,7 +534,10 @@ def _of_frame(frame: Any) -> Table:
     try:
         found = nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise InputError(f"found a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}, expected a path or a data frame (pandas, polars, pyarrow)") from None
+        raise InputError(
+            f"found a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}, expected a path or "
+            "a data frame (pandas, polars, pyarrow)"
+        ) from None
     if not len(found):
         raise InputError(f"{source}: found no rows, expected one per item")
     columns = {str(name): found[name].to_list() for name in found.columns}
@@ -494,10 +545,12 @@ def _of_frame(frame: Any) -> Table:
 
 
 def _with_index(frame: Any, source: str) -> Any:
-    """A frame of pandas whose levels of the index are columns; an index without a name that numbers the rows is none."""
+    """A frame of pandas with the levels of its index as columns, unless it only numbers the rows."""
     if frame.columns.nlevels > 1:
         if None in frame.columns.names:
-            raise InputError(f"{source}: found columns of {frame.columns.nlevels} levels without names, expected one level")
+            raise InputError(
+                f"{source}: found columns of {frame.columns.nlevels} levels without names, expected one level"
+            )
         frame = frame.stack(list(range(frame.columns.nlevels)), future_stack=True).rename(SCORE)
         return frame.reset_index()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
@@ -510,5 +563,7 @@ def _with_index(frame: Any, source: str) -> Any:
     if None in index.names:
         raise InputError(f"{source}: found an index with a level without a name, expected names for all")
     if set(map(str, index.names)) & set(frame.columns):
-        raise InputError(f"{source}: found {listed(map(str, index.names))} in the index and as a column, expected it once")
+        raise InputError(
+            f"{source}: found {listed(map(str, index.names))} in the index and as a column, expected it once"
+        )
     return frame.reset_index()

@@ -19,7 +19,13 @@ from pairsig.readers import options as known_options
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
 
-_LIBRARIES = {"bleu": "sacrebleu", "chrf": "sacrebleu", "chrf++": "sacrebleu", "ter": "sacrebleu", "rouge": "rouge_score"}
+_LIBRARIES = {
+    "bleu": "sacrebleu",
+    "chrf": "sacrebleu",
+    "chrf++": "sacrebleu",
+    "ter": "sacrebleu",
+    "rouge": "rouge_score",
+}
 """Libraries whose version belongs to the signature, by the beginning of a metric's name."""
 _TOKENIZED = 100
 """Outputs with a blank before their final period from which text is taken to be tokenized, as in sacrebleu."""
@@ -89,7 +95,11 @@ def extract(
     chosen = registry.metric(metric)
     name, _, count = functions(chosen, reader)
     of_metric = options_of(count) if count is not None and chosen.name not in registry.METRICS else {}
-    known_options.check([key for key in options if key not in of_metric], {"outputs", "text" if _is_text(name) else name, name, chosen.name}, f"reader {name} and metric {chosen.name}")
+    known_options.check(
+        [key for key in options if key not in of_metric],
+        {"outputs", "text" if _is_text(name) else name, name, chosen.name},
+        f"reader {name} and metric {chosen.name}",
+    )
     typed = {key: value if key in of_metric else known_options.typed(key, value) for key, value in options.items()}
     gold = References(
         paths=[references] if isinstance(references, str) else references, reader=name, options=typed,
@@ -132,14 +142,23 @@ class References:
 
     def __post_init__(self) -> None:
         if len(self.paths) > 1 and not _is_text(self.reader):
-            raise InputError(f"found {len(self.paths)} references ({listed(self.paths)}), expected one for reader {self.reader}")
+            raise InputError(
+                f"found {len(self.paths)} references ({listed(self.paths)}), expected one for reader {self.reader}"
+            )
 
     def outputs(self, path: str) -> Sequence[Any]:
         """The segments of a system's output, in the order of the reference if both have ids."""
         return self._in_order(path, *self._read(path, self.output_options))
 
     def counts(
-        self, path: str, segments: Sequence[Any], metric: Metric, system: str, *, group: str | None = None, kind: str = ""
+        self,
+        path: str,
+        segments: Sequence[Any],
+        metric: Metric,
+        system: str,
+        *,
+        group: str | None = None,
+        kind: str = "",
     ) -> Statistics:
         """The counts of a system on every segment of its `outputs`, with notes on what a reader should know."""
         from pairsig.core.statistics import Statistics, label_array, label_arrays
@@ -155,15 +174,26 @@ class References:
         reference = golds[0] if len(golds) == 1 else list(zip(*golds, strict=True))
         _check_words(path, segments, golds[0])
         try:
-            counts = _of_labels(segments, golds[0], metric) if metric.extractor is None else metric.statistics(segments, reference, **self._of_metric(metric))
+            counts = (
+                _of_labels(segments, golds[0], metric)
+                if metric.extractor is None
+                else metric.statistics(segments, reference, **self._of_metric(metric))
+            )
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
-        notes = [*self._notes(path, segments), *(f"{system}: {sentence}" for sentence in counts.notes)] if isinstance(counts, NotedCounts) else self._notes(path, segments)
+        notes = (
+            [*self._notes(path, segments), *(f"{system}: {sentence}" for sentence in counts.notes)]
+            if isinstance(counts, NotedCounts)
+            else self._notes(path, segments)
+        )
         # The reference determines the segments: a parser of raw text may find other sentences.
         n_segments = len(golds[0])
         for nouns, labels in (("domains", self.domains), ("documents", self.documents)):
             if labels and len(labels) != n_segments:
-                raise InputError(f"found {len(labels)} {nouns} for the {n_segments} segments of {self.paths[0]}, expected one per segment")
+                raise InputError(
+                    f"found {len(labels)} {nouns} for the {n_segments} segments of {self.paths[0]}, expected one per "
+                    "segment"
+                )
         return Statistics(
             systems=(system,),
             groups=(group or system,),
@@ -183,10 +213,17 @@ class References:
 
     def settings(self, metric: Metric) -> str:
         """All that the counts depend on beside the files, as a signature has it."""
-        parts: dict[str, object] = {"reader": self.reader, "references": max(len(self.paths), int(self.options.get("num_refs", 1)))}
+        parts: dict[str, object] = {
+            "reader": self.reader,
+            "references": max(len(self.paths), int(self.options.get("num_refs", 1))),
+        }
         if metric.extractor is not None:
             parts |= {name: parameter.default for name, parameter in options_of(metric.extractor).items()}
-        parts |= {name: value for name, value in {**self.options, **self.output_options}.items() if name not in ("column", "num_refs")}
+        parts |= {
+            name: value
+            for name, value in {**self.options, **self.output_options}.items()
+            if name not in ("column", "num_refs")
+        }
         from importlib.metadata import PackageNotFoundError, version
 
         for beginning, library in _LIBRARIES.items():
@@ -241,8 +278,15 @@ class References:
         if self.reader == "text" and suffix(path) in readers.SUFFIXES_OF_TABLES:
             return _column(path, options.get("column"), self.item)
         if "column" in options and self.reader == "text":
-            raise InputError(f"{path}: found --column, which is for tables and JSON Lines, expected a file such as .csv or .jsonl\nleave it out for texts with one segment per line")
-        of_reader = {name: value for name, value in options.items() if name in options_of(readers.reader_of_outputs(self.reader).read)}
+            raise InputError(
+                f"{path}: found --column, which is for tables and JSON Lines, expected a file such as .csv or "
+                ".jsonl\nleave it out for texts with one segment per line"
+            )
+        of_reader = {
+            name: value
+            for name, value in options.items()
+            if name in options_of(readers.reader_of_outputs(self.reader).read)
+        }
         segments = readers.read(self.reader, path, **of_reader)
         return (list(segments.values()), list(segments)) if isinstance(segments, dict) else (segments, None)
 
@@ -256,7 +300,9 @@ class References:
             raise InputError(f"{with_ids} has ids, {without} has none, expected ids in both or in none")
         places = {name: place for place, name in enumerate(ids)}
         if set(places) != set(order) or len(places) < len(ids) or len(set(order)) < len(order):
-            alone = [name for name in places if name not in set(order)] or [name for name in order if name not in places]
+            alone = [name for name in places if name not in set(order)] or [
+                name for name in order if name not in places
+            ]
             raise InputError(
                 f"{path}: found {len(places):,} different items, {self.paths[0]} has {len(set(order)):,}, expected the "
                 f"same ids in both, each once{'; only one has ' * bool(alone)}{listed(alone)}"
@@ -268,12 +314,22 @@ class References:
         if not _is_text(self.reader):
             return []
         notes, golds = [], list(self.golds.values())
-        empty = [place for place, text in enumerate(segments) if not text.strip() and any(gold[place].strip() for gold in golds)]
+        empty = [
+            place
+            for place, text in enumerate(segments)
+            if not text.strip() and any(gold[place].strip() for gold in golds)
+        ]
         if empty:
-            notes.append(f"{path}: warning: {len(empty):,} of {len(segments):,} outputs are empty, the first in line {empty[0] + 1:,}; they count as outputs without words")
+            notes.append(
+                f"{path}: warning: {len(empty):,} of {len(segments):,} outputs are empty, the first in line "
+                f"{empty[0] + 1:,}; they count as outputs without words"
+            )
         tokenized = sum(text.endswith(" .") for text in segments)
         if tokenized >= _TOKENIZED and self.options.get("tokenize") != "none":
-            notes.append(f"{path}: warning: {tokenized:,} outputs end in a blank and a period, as tokenized text does, but BLEU, chrF and TER are for detokenized text")
+            notes.append(
+                f"{path}: warning: {tokenized:,} outputs end in a blank and a period, as tokenized text does, "
+                "but BLEU, chrF and TER are for detokenized text"
+            )
         return notes
 
 
@@ -296,20 +352,32 @@ def _column(path: str, name: str | None, item: Sequence[str]) -> tuple[list[str]
         raise InputError(f"{path}: found a table, expected --column with the column of texts\n{table.description()}")
     for asked in (name, *item):
         if asked not in table.names and asked.lower() not in by_lower:
-            raise InputError(f"{path}: found no column {quoted(asked)}{near(asked, table.names)}\n{table.description()}")
+            raise InputError(
+                f"{path}: found no column {quoted(asked)}{near(asked, table.names)}\n{table.description()}"
+            )
     column = name if name in table.names else by_lower[name.lower()]
     texts = ["" if cell is None else str(cell) for cell in table.columns[column]]
     of_items = [known if known in table.names else by_lower[known.lower()] for known in item]
-    of_items = of_items or [by_lower[known] for known in STANDARD["item"] if known in by_lower and by_lower[known] != column]
+    of_items = of_items or [
+        by_lower[known] for known in STANDARD["item"] if known in by_lower and by_lower[known] != column
+    ]
     if len(of_items) > 1 and not item:
-        raise InputError(f"{path}: found the columns {listed(of_items)}, expected one with the item: choose it with --item\n{table.description()}")
+        raise InputError(
+            f"{path}: found the columns {listed(of_items)}, expected one with the item: choose it with "
+            f"--item\n{table.description()}"
+        )
     if not of_items and len(table.names) > 1:
-        raise InputError(f"{path}: found texts beside other columns, but none with the items: name it with --item\n{table.description()}")
+        raise InputError(
+            f"{path}: found texts beside other columns, but none with the items: name it with --item\n"
+            f"{table.description()}"
+        )
     if not of_items:
         return texts, None
     ids = ["/".join(parts) for parts in zip(*(labels(table.columns[known]) for known in of_items), strict=True)]
     if "" in ids:
-        raise InputError(f"{table.where(ids.index(''))}: found no id in column {listed(of_items)}, expected one in each row")
+        raise InputError(
+            f"{table.where(ids.index(''))}: found no id in column {listed(of_items)}, expected one in each row"
+        )
     return texts, ids
 
 
@@ -322,9 +390,16 @@ def _check_words(path: str, segments: Sequence[Any], gold: Sequence[Any]) -> Non
             return
         words, expected = ours.words, theirs.words
         if words and expected and words != expected:
-            place = next((n for n, pair in enumerate(zip(words, expected, strict=False)) if pair[0] != pair[1]), min(len(words), len(expected)))
-            found, other = (named(text[place]) if place < len(text) else "the end of the sentence" for text in (words, expected))
-            raise InputError(f"{path}: found {found} as word {place + 1} of sentence {number}, expected {other} as in the reference")
+            place = next(
+                (n for n, pair in enumerate(zip(words, expected, strict=False)) if pair[0] != pair[1]),
+                min(len(words), len(expected)),
+            )
+            found, other = (
+                named(text[place]) if place < len(text) else "the end of the sentence" for text in (words, expected)
+            )
+            raise InputError(
+                f"{path}: found {found} as word {place + 1} of sentence {number}, expected {other} as in the reference"
+            )
 
 
 def _of_labels(segments: Sequence[str], gold: Sequence[str], metric: Metric) -> dict[str, Any]:
@@ -337,13 +412,16 @@ def _of_labels(segments: Sequence[str], gold: Sequence[str], metric: Metric) -> 
     if metric.columns == ("correct", "total"):
         right = np.array([answer == label for answer, label in zip(answers, golds, strict=True)], dtype=np.int64)
         if not right.any():
-            raise InputError(f"found no label that equals the reference, expected the same words in both, such as {listed(golds[:2])} (found {listed(answers[:2])})")
+            raise InputError(
+                "found no label that equals the reference, expected the same words in both, such as "
+                f"{listed(golds[:2])} (found {listed(answers[:2])})"
+            )
         return {"correct": right, "total": np.ones_like(right)}
     classes = sorted({*golds, *answers} - {""})
     codes = {label: code for code, label in enumerate(classes)} | {"": -1}
-    arrays = [np.array([codes[label] for label in texts]) for texts in (golds, answers)]
+    right, given = (np.array([codes[label] for label in texts]) for texts in (golds, answers))
     columns = of_classes(metric, classes).columns
-    return dict(zip(columns, label_counts(*arrays, range(len(classes)), metric), strict=True))
+    return dict(zip(columns, label_counts(right, given, range(len(classes)), metric), strict=True))
 
 
 def functions(metric: Metric, reader: str | None) -> tuple[str, Any, Any]:
@@ -351,7 +429,10 @@ def functions(metric: Metric, reader: str | None) -> tuple[str, Any, Any]:
     takes_labels = metric.extractor is None and (bool(metric.labels) or metric.name == "accuracy")
     name = reader or metric.reader or ("text" if takes_labels else None)
     if name is None or (metric.extractor is None and not takes_labels):
-        raise InputError(f"metric {metric.name} cannot be extracted from outputs, expected a table with its counts: {', '.join(metric.columns)}")
+        raise InputError(
+            f"metric {metric.name} cannot be extracted from outputs, expected a table with its counts: "
+            f"{', '.join(metric.columns)}"
+        )
     reader_of_outputs = readers.reader_of_outputs(name)
     if metric.reader not in (None, name, reader_of_outputs.like):
         raise InputError(f"found the reader {name}, expected {metric.reader} for metric {metric.name}")

@@ -32,10 +32,24 @@ from pairsig.readers.output import Output
 from pairsig.readers.table import Roles, pass_at, passes, split
 
 _ACCEPTED = (
-    "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays or frames, logs of "
+    "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to "
+    "arrays or frames, logs of "
     "Inspect or lm_eval, or a pairsig.Statistics"
 )
-_UNSIGNED = ("metric", "reader", "reference", "system", "systems", "score", "sep", "sheet", "model", "missing", "column", "num_refs")
+_UNSIGNED = (
+    "metric",
+    "reader",
+    "reference",
+    "system",
+    "systems",
+    "score",
+    "sep",
+    "sheet",
+    "model",
+    "missing",
+    "column",
+    "num_refs",
+)
 """Options that name things, or that a signature has in another way."""
 
 
@@ -134,13 +148,13 @@ def read(
     >>> import pandas as pd
     >>> import pairsig
     >>> rows = pd.DataFrame(
-    ...     {"model": ["old", "old", "new", "new"], "question": [1, 2, 1, 2], "correct": [True, False, True, True]}
+    ...     {"model": ["old", "old", "new", "new"], "task": [1, 2, 1, 2], "correct": [True, False, True, True]}
     ... )
-    >>> pairsig.read(rows, item="question")
+    >>> pairsig.read(rows, item="task")
     Statistics of a test set: 2 systems, 2 segments
       systems: old, new
       correct: Σ correct / number of segments (higher is better, assumed)
-    - read the data frame: 2 systems (old, new) × 2 items (question), no runs; correct: 0 or 1, higher is better (assumed)
+    - read the data frame: 2 systems (old, new) × 2 items (task), no runs; correct: 0 or 1, higher is better (assumed)
     """
     found = {name: value for name, value in locals().items() if name not in ("data", "others")} | others
     parts = read_all(data, found)
@@ -148,11 +162,18 @@ def read(
         return parts[0]
     names_of_metrics = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     if any(part.dataset and not part.metrics[0].name.startswith(part.dataset) for part in parts):
-        raise InputError(f"found verdicts on {len(parts)} pairs of systems, expected one pair\n`pairsig compare` tests each of them")
-    raise InputError(f"found the metrics {listed(names_of_metrics)}, which do not have the same items, expected one\nchoose it with metric= (--metric)")
+        raise InputError(
+            f"found verdicts on {len(parts)} pairs of systems, expected one pair\n`pairsig compare` tests each of them"
+        )
+    raise InputError(
+        f"found the metrics {listed(names_of_metrics)}, which do not have the same items, expected one\n"
+        "choose it with metric= (--metric)"
+    )
 
 
-def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequence[str] = (), memory: Memory | None = None) -> list[Statistics]:
+def read_all(
+    data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequence[str] = (), memory: Memory | None = None
+) -> list[Statistics]:
     """Read what `read` takes: one `Statistics` for all scores of the same items.
 
     Parameters
@@ -166,7 +187,11 @@ def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequen
     """
     if isinstance(data, Statistics):
         return [data]
-    declared = {name: value for name, value in declared.items() if value is not None and not (isinstance(value, str | tuple | list) and not value)}
+    declared = {
+        name: value
+        for name, value in declared.items()
+        if value is not None and not (isinstance(value, str | tuple | list) and not value)
+    }
     if declared.get("lower_is_better") is False:
         declared["higher_is_better"] = True
         del declared["lower_is_better"]
@@ -176,7 +201,9 @@ def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequen
         del declared["num_refs"]
     metric = declared.pop("metric", ())
     metrics = [metric] if isinstance(metric, Metric) else split(metric) if isinstance(metric, str) else list(metric)
-    declared = {name: options.typed(name, value) if name in options.OPTIONS else value for name, value in declared.items()}
+    declared = {
+        name: options.typed(name, value) if name in options.OPTIONS else value for name, value in declared.items()
+    }
     declared |= {"metric": metrics} if metrics else {}
     if declared.get("missing") not in (None, "wrong", "drop"):
         raise InputError(f"found missing {declared['missing']!r}, expected wrong or drop")
@@ -190,7 +217,13 @@ def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequen
     if isinstance(data, Mapping):
         return [_of_arrays(data, declared)]
     if isinstance(data, list | tuple) and data and all(map(_is_frame, data)):
-        return _of_frames(data, declared, [chr(ord("A") + place) for place in range(len(data))] if len(data) <= 26 else [str(place + 1) for place in range(len(data))])
+        return _of_frames(
+            data,
+            declared,
+            [chr(ord("A") + place) for place in range(len(data))]
+            if len(data) <= 26
+            else [str(place + 1) for place in range(len(data))],
+        )
     if isinstance(data, list | tuple):
         return _of_logs(data, declared)
     return _of_frames([data], declared, [""])
@@ -206,7 +239,9 @@ def are_paths(data: Any) -> bool:
     if isinstance(data, Mapping):
         data = list(data.values())
     if isinstance(data, list | tuple):
-        return bool(data) and all(isinstance(item, str | Path) or (isinstance(item, list) and are_paths(item)) for item in data)
+        return bool(data) and all(
+            isinstance(item, str | Path) or (isinstance(item, list) and are_paths(item)) for item in data
+        )
     return isinstance(data, str | Path)
 
 
@@ -223,7 +258,9 @@ class _Files:
     memory: Memory | None = None
 
     @classmethod
-    def of(cls, paths: Sequence[Any], declared: Mapping[str, Any], names_of_systems: Sequence[str], memory: Memory | None) -> _Files:
+    def of(
+        cls, paths: Sequence[Any], declared: Mapping[str, Any], names_of_systems: Sequence[str], memory: Memory | None
+    ) -> _Files:
         """Groups of paths, one per system, of which each has the runs of that system."""
         groups = [list(map(str, path)) if isinstance(path, list | tuple) else [str(path)] for path in paths]
         references = _several(declared.get("reference", ()))
@@ -233,21 +270,34 @@ class _Files:
             for path in [path for path in group if Path(path).resolve() in resolved]:
                 group.remove(path)
                 notes.append(f"{path} left out, since it is the reference")
-        left = [(group, name) for group, name in zip(groups, names_of_systems or [""] * len(groups), strict=True) if group]
+        left = [
+            (group, name) for group, name in zip(groups, names_of_systems or [""] * len(groups), strict=True) if group
+        ]
         if not left:
             raise InputError("found no file of a system, expected at least one")
         methods, runs = names.of_files([group for group, _ in left])
         if any(names_of_systems):
             called = {index: name for index, (group, name) in enumerate(left)}
-            methods = list(chain.from_iterable([called[index] or methods[sum(len(g) for g, _ in left[:index])]] * len(group) for index, (group, _) in enumerate(left)))
+            methods = list(
+                chain.from_iterable(
+                    [called[index] or methods[sum(len(g) for g, _ in left[:index])]] * len(group)
+                    for index, (group, _) in enumerate(left)
+                )
+            )
         return cls(paths=list(chain.from_iterable(group for group, _ in left)), methods=methods, runs=runs,
-                   declared={**declared, **({"reference": references} if references else {})}, is_named=any(names_of_systems), notes=notes, memory=memory)  # fmt: skip
+                   declared={**declared, **({"reference": references} if references else {})},
+                   is_named=any(names_of_systems), notes=notes, memory=memory)  # fmt: skip
 
     def read(self) -> list[Statistics]:
         """The systems, by the reader that is declared or recognised."""
         metrics = self.declared.get("metric", ())
         reader, references = self.declared.get("reader"), self.declared.get("reference", ())
-        if reader is None and len(self.paths) == 1 and is_statistics(self.paths[0]) and not set(self.declared) - {"metric", "missing"}:
+        if (
+            reader is None
+            and len(self.paths) == 1
+            and is_statistics(self.paths[0])
+            and not set(self.declared) - {"metric", "missing"}
+        ):
             return [self._of_statistics(metrics)]
         if reader is None:
             if "sep" in self.declared or "sheet" in self.declared:
@@ -270,13 +320,27 @@ class _Files:
             read = recognition.reader_of_counts(reader).read
             typed = {name: value for name, value in self.declared.items() if name in options_of(read)}
             files = [recognition.read_all(reader, path, **typed) for path in self.paths]
-        return _aligned(files, self.methods, self.runs, self.declared, reader, is_named=self.is_named, notes=self.notes, sources=self.paths)
+        return _aligned(
+            files,
+            self.methods,
+            self.runs,
+            self.declared,
+            reader,
+            is_named=self.is_named,
+            notes=self.notes,
+            sources=self.paths,
+        )
 
     def _check_reference(self, metrics: Sequence[Any], references: Sequence[str]) -> None:
         """A metric of outputs needs a reference, unless a table or a log has it."""
         from pairsig.readers.cells import suffix
 
-        of_outputs = [registry.METRICS[key] for name in metrics if (key := spelled(name, registry.METRICS) if isinstance(name, str) else "") in registry.METRICS and registry.METRICS[key].extractor]
+        of_outputs = [
+            registry.METRICS[key]
+            for name in metrics
+            if (key := spelled(name, registry.METRICS) if isinstance(name, str) else "") in registry.METRICS
+            and registry.METRICS[key].extractor
+        ]
         if not of_outputs or references or any(Path(path).is_dir() for path in self.paths):
             return
         if any(suffix(path) in readers.SUFFIXES_OF_TABLES for path in self.paths):
@@ -286,13 +350,19 @@ class _Files:
         except InputError:
             is_known = False
         if not is_known:
-            raise InputError(f"{self.paths[0]}: {of_outputs[0].title or of_outputs[0].name.upper()} is computed from outputs and a reference, found no reference\n--reference FILE names it")
+            raise InputError(
+                f"{self.paths[0]}: {of_outputs[0].title or of_outputs[0].name.upper()} is computed from outputs "
+                "and a reference, found no reference\n--reference FILE names it"
+            )
 
     def _of_statistics(self, metrics: Sequence[Any]) -> Statistics:
         """A file that `pairsig.write_statistics` wrote."""
         (path,) = self.paths
         if "missing" in self.declared:
-            raise InputError(f"{path}: found --missing, which does nothing here: it is a file of statistics, in which no count is missing\nleave it out")
+            raise InputError(
+                f"{path}: found --missing, which does nothing here: it is a file of statistics, in which no "
+                "count is missing\nleave it out"
+            )
         data = statistics.read(path, memory=self.memory)
         chosen = tuple(map(registry.metric, metrics)) or (statistics.only_metric(data),)
         warnings = tuple(f"{path}: warning: {sentence}" for sentence in data.inconsistencies())
@@ -302,22 +372,51 @@ class _Files:
     def _extracted(self, reader: str, metrics: Sequence[Any], references: Sequence[str]) -> list[Statistics]:
         """One result per metric, counted in outputs and a reference."""
         if not references:
-            raise InputError(f"{self.paths[0]}: reader {reader} reads outputs, found no reference\n--reference FILE names it")
+            raise InputError(
+                f"{self.paths[0]}: reader {reader} reads outputs, found no reference\n--reference FILE names it"
+            )
         default = readers.reader_of_outputs(reader).metric
         if not metrics and reader == "text" and "reader" not in self.declared:
-            raise InputError(f"{self.paths[0]}: found text and no metric, expected one such as bleu, chrf, ter, wer, rouge1_f or accuracy\n--metric names it (`pairsig metrics` lists all); --reader names a format if this is no text")
+            raise InputError(
+                f"{self.paths[0]}: found text and no metric, expected one such as bleu, chrf, ter, wer, rouge1_f "
+                "or accuracy\n--metric names it (`pairsig metrics` lists all); --reader names a format if this "
+                "is no text"
+            )
         chosen = [registry.metric(name) for name in metrics or [default]]
         once([metric.name for metric in chosen], "metric")
         for metric in chosen:
             extraction.functions(metric, reader)
         is_text = extraction._is_text(reader)
-        own = {name for metric in chosen if metric.extractor and metric.name not in registry.METRICS for name in options_of(metric.extractor)}
-        options.check([name for name in self.declared if name not in own], {"outputs", reader, *(["text"] if is_text else []), *(metric.name for metric in chosen)}, self.paths[0])
+        own = {
+            name
+            for metric in chosen
+            if metric.extractor and metric.name not in registry.METRICS
+            for name in options_of(metric.extractor)
+        }
+        options.check(
+            [name for name in self.declared if name not in own],
+            {"outputs", reader, *(["text"] if is_text else []), *(metric.name for metric in chosen)},
+            self.paths[0],
+        )
         if "item" in self.declared and "column" not in self.declared:
-            raise InputError(f"{self.paths[0]}: found --item without --column, expected the column of texts, too\nleave it out for texts with one segment per line")
+            raise InputError(
+                f"{self.paths[0]}: found --item without --column, expected the column of texts, too\n"
+                "leave it out for texts with one segment per line"
+            )
         domains, documents = _documents(self.declared)
-        of_texts = {name: value for name, value in self.declared.items() if name not in ("metric", "reference", "reader", "document_file", "item")}
-        gold = extraction.References(paths=references, reader=reader, options=of_texts, domains=domains, documents=documents, item=split(self.declared.get("item")))
+        of_texts = {
+            name: value
+            for name, value in self.declared.items()
+            if name not in ("metric", "reference", "reader", "document_file", "item")
+        }
+        gold = extraction.References(
+            paths=references,
+            reader=reader,
+            options=of_texts,
+            domains=domains,
+            documents=documents,
+            item=split(self.declared.get("item")),
+        )
         counted: list[list[Statistics]] = [[] for _ in chosen]
         for path, system in zip(self.paths, map(run_name, self.methods, self.runs), strict=True):
             segments = gold.outputs(path)
@@ -327,9 +426,13 @@ class _Files:
         for metric, of_systems in zip(chosen, counted, strict=True):
             notes = [*self.notes, *chain.from_iterable(part.notes for part in of_systems)]
             data = _collected(of_systems, metric)
-            settings = gold.settings(metric) + "".join(f"|document_file:{Path(self.declared['document_file']).name}" for _ in documents[:1])
+            settings = gold.settings(metric) + "".join(
+                f"|document_file:{Path(self.declared['document_file']).name}" for _ in documents[:1]
+            )
             data = replace(data, runs=tuple(self.runs), provenance={"settings": settings})
-            found.append(replace(data, notes=(summary([*self.paths, *references], [data], gold.by), *dict.fromkeys(notes))))
+            found.append(
+                replace(data, notes=(summary([*self.paths, *references], [data], gold.by), *dict.fromkeys(notes)))
+            )
         return found
 
 
@@ -366,7 +469,20 @@ def _several(value: Any) -> list[Any]:
 def _roles(declared: Mapping[str, Any]) -> Roles:
     """What is declared about a table."""
     known = {name: value for name, value in declared.items() if name in vars(Roles()) and name != "metric"}
-    single = ("system", "run", "gold", "prediction", "system_a", "system_b", "document", "domain", "macro", "sep", "decimal", "sheet")
+    single = (
+        "system",
+        "run",
+        "gold",
+        "prediction",
+        "system_a",
+        "system_b",
+        "document",
+        "domain",
+        "macro",
+        "sep",
+        "decimal",
+        "sheet",
+    )
     for name in single:
         if name in known and not isinstance(known[name], str):
             known[name] = str(known[name])
@@ -412,14 +528,20 @@ def _aligned(
     metrics = declared.get("metric", ())
     if declared.get("sample") and parts[0].is_log:
         parts = _over_runs(parts, [name for name in metrics if isinstance(name, str) and passes(name)])
-        files, methods_of = [tuple(part for part in parts if part.source in {one.source for one in group}) for group in files], methods
+        files, methods_of = (
+            [tuple(part for part in parts if part.source in {one.source for one in group}) for group in files],
+            methods,
+        )
         methods = methods_of
     called, runs_of = names.of_outputs(files, methods, runs)
     if is_named and len(files) > 1:
         called = list(chain.from_iterable([name] * len(group) for name, group in zip(methods, files, strict=True)))
     how: dict[str, Any] = {"missing": declared.get("missing"), "domains": domains, "documents": documents}
     if declared.get("lower_is_better") and parts[0].is_log:
-        parts = [replace(part, metrics=tuple(replace(metric, higher_is_better=False) for metric in part.metrics)) for part in parts]
+        parts = [
+            replace(part, metrics=tuple(replace(metric, higher_is_better=False) for metric in part.metrics))
+            for part in parts
+        ]
     if parts[0].is_log and tasks.several(parts, called):
         found = tasks.align(parts, called, runs_of, metrics=[name for name in metrics if not passes(str(name))], **how)
     elif any(part.task for part in parts) and not parts[0].is_log:
@@ -434,7 +556,9 @@ def _aligned(
     found = [data.in_order() for data in found]
     if declared.get("macro"):
         found = [tasks.macro(data) for data in found]
-    about = summary(sources, found, parts[0].by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts)
+    about = summary(
+        sources, found, parts[0].by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts
+    )
     settings = _settings(declared, reader)
     result = []
     for data in found:
@@ -449,7 +573,15 @@ def _settings(declared: Mapping[str, Any], reader: str) -> str:
     for name in options.OPTIONS:
         if name in declared and name not in _UNSIGNED:
             value = declared[name]
-            text = "yes" if value is True else "no" if value is False else ",".join(split(value)) if isinstance(value, str | list | tuple) else str(value)
+            text = (
+                "yes"
+                if value is True
+                else "no"
+                if value is False
+                else ",".join(split(value))
+                if isinstance(value, str | list | tuple)
+                else str(value)
+            )
             text = Path(text).name if options.OPTIONS[name].value == "FILE" else text
             parts.append(f"{name}:{text.replace('|', '/')}")
     return "|".join(parts)
@@ -464,7 +596,10 @@ def _restricted(parts: Sequence[Output], asked: Sequence[Any]) -> list[Output]:
         choose(name, known, f"metric of {parts[0].source}:")
         lacking = [part for part in parts if name not in {metric.name for metric in part.metrics}]
         if lacking:
-            raise InputError(f"{lacking[0].source} has no metric {named(name)}, expected one of {listed(metric.name for metric in lacking[0].metrics)}")
+            raise InputError(
+                f"{lacking[0].source} has no metric {named(name)}, expected one of "
+                f"{listed(metric.name for metric in lacking[0].metrics)}"
+            )
     return [tasks.restricted(part, chosen) for part in parts]
 
 
@@ -489,14 +624,27 @@ def _over_runs(parts: Sequence[Output], estimators: Sequence[str]) -> list[Outpu
                 kind, k = passes(name) or ("@", 1)
                 for item, of_item in scores.items():
                     if len(of_item) < k or not set(of_item) <= {0, 1}:
-                        raise InputError(f"{first.source}: found {len(of_item)} samples of item {named(item)}, expected at least {k}, each 0 or 1, for {name}")
+                        raise InputError(
+                            f"{first.source}: found {len(of_item)} samples of {named(item)}, expected at least {k}, "
+                            f"each 0 or 1, for {name}"
+                        )
                 if len(first.metrics) > 1:
-                    raise InputError(f"{first.source}: found the scores {listed(known.name for known in first.metrics)} with --metric {name}, expected one\n--scorer NAME chooses it")
+                    raise InputError(
+                        f"{first.source}: found the scores {listed(m.name for m in first.metrics)} with --metric "
+                        f"{name}, expected one\n--scorer NAME chooses it"
+                    )
                 metrics = [replace(average(name.lower(), factor=100), title=name.lower())]
-                values = {name.lower(): np.array([pass_at(len(of_item), int(sum(of_item)), k, kind) for of_item in scores.values()])}
-        averaged.append(replace(first, run="", items=tuple(items), values=values, metrics=tuple(metrics), design="", lines=(),
-                                documents=_first_of(of_system, items, "documents"), domains=_first_of(of_system, items, "domains"),
-                                contents=_first_of(of_system, items, "contents"), samples=f"{len(of_system)} samples per item, averaged"))  # fmt: skip
+                values = {
+                    name.lower(): np.array(
+                        [pass_at(len(of_item), int(sum(of_item)), k, kind) for of_item in scores.values()]
+                    )
+                }
+        labels = {what: _first_of(of_system, items, what) for what in ("documents", "domains", "contents")}
+        about = f"{len(of_system)} samples per item, averaged"
+        averaged.append(
+            replace(first, run="", items=tuple(items), values=values, metrics=tuple(metrics), design="", lines=(),
+                    samples=about, **labels)
+        )  # fmt: skip
     return averaged
 
 
@@ -509,19 +657,27 @@ def _first_of(parts: Sequence[Output], items: Sequence[str], what: str) -> tuple
     return tuple(labels.get(item, "") for item in items) if labels else ()
 
 
-def summary(sources: Sequence[Any], found: Sequence[Statistics], by: str, *, samples: str = "", parts: Sequence[Output] = ()) -> str:
+def summary(
+    sources: Sequence[Any], found: Sequence[Statistics], by: str, *, samples: str = "", parts: Sequence[Output] = ()
+) -> str:
     """The sentence that says what was read: files, systems, items, runs, values, what is missing, and directions."""
     first = found[0]
     methods = list(dict.fromkeys(chain.from_iterable(data.methods for data in found)))
     runs = {data.methods.count(method) for data in found for method in data.methods}
     sizes = sorted({len(data.segments) for data in found})
     size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    n_runs = f"{min(runs)} to {max(runs)} runs" if len(runs) > 1 else f"{max(runs)} runs of each" if any(first.runs) else "no runs"
+    n_runs = (
+        f"{min(runs)} to {max(runs)} runs"
+        if len(runs) > 1
+        else f"{max(runs)} runs of each"
+        if any(first.runs)
+        else "no runs"
+    )
     n_documents = len(set(first.documents.tolist()) - {""})
     systems = f"{len(methods)} system{'s' * (len(methods) != 1)} ({listed(methods)})"
     about = [f"{systems} × {size} items ({by or 'by position'})", n_runs]
     about += [f"{n_documents:,} documents"] * (n_documents > 0) + [samples] * bool(samples)
-    scores = []
+    scores: list[str] = []
     for data in found:
         for metric in data.metrics:
             if len(scores) < 6:
@@ -579,21 +735,38 @@ def _of_frames(frames: Sequence[Any], declared: Mapping[str, Any], called: Seque
 
 
 def _declares_roles(roles: Roles) -> bool:
-    return any(getattr(roles, name) for name in ("item", "system", "systems", "run", "sample", "score", "gold", "winner", "metric"))
+    return any(
+        getattr(roles, name)
+        for name in ("item", "system", "systems", "run", "sample", "score", "gold", "winner", "metric")
+    )
 
 
 def _wide(frame: Any, roles: Roles) -> Roles:
     """A frame of pandas with ids as its index and only columns of numbers has a system in each column."""
     index = getattr(frame, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex" or getattr(frame.columns, "nlevels", 1) > 1 or len(frame.columns) < 2:
+    if (
+        index is None
+        or callable(index)
+        or type(index).__name__ == "RangeIndex"
+        or getattr(frame.columns, "nlevels", 1) > 1
+        or len(frame.columns) < 2
+    ):
         return roles
     if not all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes):
         return roles
     standard = {*chain.from_iterable(table.STANDARD.values()), "score", "correct", "accuracy"}
     columns = [str(name) for name in frame.columns]
-    if {name.lower() for name in columns} & standard or not index.is_unique or not set(columns).isdisjoint(map(str, index.names)):
+    if (
+        {name.lower() for name in columns} & standard
+        or not index.is_unique
+        or not set(columns).isdisjoint(map(str, index.names))
+    ):
         return roles
-    return replace(roles, systems=columns, item=[str(name) for name in index.names] if None not in index.names else "item" if index.nlevels == 1 else None)
+    return replace(
+        roles,
+        systems=columns,
+        item=[str(name) for name in index.names] if None not in index.names else "item" if index.nlevels == 1 else None,
+    )
 
 
 def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statistics:
@@ -608,7 +781,10 @@ def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statisti
         raise InputError(f"found the metrics {listed(map(str, metrics))} for arrays, expected one")
     chosen = registry.metric(metrics[0]) if metrics else average(name, higher_is_better=not lower)
     if metrics and lower:
-        raise InputError(f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric says itself which scores are better")
+        raise InputError(
+            f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric "
+            "says itself which scores are better"
+        )
     for system, values in data.items():
         shape = np.shape(values)
         if not metrics and (len(shape) not in (1, 3) or (len(shape) == 3 and shape[2] != 1)):
@@ -616,7 +792,12 @@ def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statisti
                 f"system {named(str(system))} has an array of shape {shape} and no metric is named, expected one "
                 "score per segment, (segments,) or (runs, segments, 1); metric= takes counts, (segments, columns)"
             )
-    arrays = {str(system): np.asarray(values, dtype=np.float64) if getattr(getattr(values, "dtype", None), "char", "") == "g" else values for system, values in data.items()}
+    arrays = {
+        str(system): np.asarray(values, dtype=np.float64)
+        if getattr(getattr(values, "dtype", None), "char", "") == "g"
+        else values
+        for system, values in data.items()
+    }
     labels = {f"{noun}s": declared[noun] for noun in ("document", "domain") if noun in declared}
     result = Statistics.from_arrays(arrays, chosen.columns, **labels)
     missing, settings = declared.get("missing"), {}
@@ -651,7 +832,14 @@ def _of_logs(logs: Sequence[Any], declared: Mapping[str, Any]) -> list[Statistic
     read_log = recognition.reader_of_counts(program).read
     typed = {name: value for name, value in declared.items() if name in options_of(read_log)}
     files = [recognition.read_all(program, log, **typed) for _, log in documents]
-    return _aligned(files, [log.name for _, log in documents], [""] * len(documents), declared, program, sources=[log.name for _, log in documents])
+    return _aligned(
+        files,
+        [log.name for _, log in documents],
+        [""] * len(documents),
+        declared,
+        program,
+        sources=[log.name for _, log in documents],
+    )
 
 
 def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
@@ -666,10 +854,15 @@ def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Stat
     """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
     counts = [both_right, only_a, only_b, neither]
     if min(counts) < 0 or not 0 < sum(counts) <= MAX_LINES:
-        raise InputError(f"found the counts {listed(map(str, counts))}, expected numbers of items, 0 or more, and at least one item (at most {MAX_LINES:,})")
+        raise InputError(
+            f"found the counts {listed(map(str, counts))}, expected numbers of items, 0 or more, and at "
+            f"least one item (at most {MAX_LINES:,})"
+        )
     right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], counts, axis=1)
     accuracy = registry.metric("accuracy")
-    arrays = {name: np.stack([is_right, np.ones_like(is_right)], axis=1) for name, is_right in zip("AB", right, strict=True)}
+    arrays = {
+        name: np.stack([is_right, np.ones_like(is_right)], axis=1) for name, is_right in zip("AB", right, strict=True)
+    }
     data = replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
     return replace(data, notes=(summary(["counts"], [data], "counted"),))
 

@@ -51,17 +51,31 @@ OPTIONS: Mapping[str, Option] = {
     "reader": Option(_ANY, "format, if the files do not show it", "NAME", rare=False),
     "item": Option((*_TABLES, "text"), "column with the item, or several that identify it", "COL[,COL]", rare=False),
     "system": Option(_TABLES, "column with the system", "COL", rare=False),
-    "systems": Option((*_TABLES, "swebench", "comet", "mt_metrics_eval"), "a column per system: scores, or answers for --gold", "COL,COL", rare=False),
+    "systems": Option(
+        (*_TABLES, "swebench", "comet", "mt_metrics_eval"),
+        "a column per system: scores, or answers for --gold",
+        "COL,COL",
+        rare=False,
+    ),
     "run": Option(_TABLES, "column with the run: a training, crossed with the items", "COL", rare=False),
-    "sample": Option((*_TABLES, "inspect", "helm"), "column with the sample, rater, turn or order: averaged per item", "COL", rare=False),
+    "sample": Option(
+        (*_TABLES, "inspect", "helm"),
+        "column with the sample, rater, turn or order: averaged per item",
+        "COL",
+        rare=False,
+    ),
     "score": Option((*_TABLES, "arrays"), "columns with scores, or A/B for a ratio of sums", "COL[,COL]", rare=False),
     "gold": Option(_TABLES, "column with the right answer; needs --systems or --prediction", "COL", rare=False),
     "winner": Option(_TABLES, "columns with verdicts on pairs of systems", "COL[,COL]", rare=False),
-    "document": Option((*_TABLES, "inspect", "lm_eval", "swebench", "arrays"), "column with the document", "COL", rare=False),
-    "missing": Option((*_TABLES, "scores", "logs", "arrays"), "items without a score: wrong (0) or drop", "wrong|drop", rare=False),
+    "document": Option(
+        (*_TABLES, "inspect", "lm_eval", "swebench", "arrays"), "column with the document", "COL", rare=False
+    ),
+    "missing": Option(
+        (*_TABLES, "scores", "logs", "arrays"), "items without a score: wrong (0) or drop", "wrong|drop", rare=False
+    ),
     "lower_is_better": Option((*_TABLES, "scores", "arrays", "logs"), "the scores are errors or costs", rare=False),
     # Of tables.
-    "higher_is_better": Option((*_TABLES, "scores", "arrays", "logs"), "the default, without \"(assumed)\""),
+    "higher_is_better": Option((*_TABLES, "scores", "arrays", "logs"), 'the default, without "(assumed)"'),
     "prediction": Option(_TABLES, "column with the answer of the system, for --gold", "COL"),
     "domain": Option((*_TABLES, "inspect", "lm_eval", "arrays"), "column with the domain", "COL"),
     "macro": Option(_TABLES, "column with groups: the mean of their scores is compared", "COL"),
@@ -77,7 +91,9 @@ OPTIONS: Mapping[str, Option] = {
     "column": Option(("text",), "column or field with the texts, in tables and JSON Lines", "COL"),
     "num_refs": Option(("text",), "references in each line, with tabs between them", "N"),
     "skip_lines": Option(("text",), "lines at the top that are no segments", "N"),
-    "document_file": Option(("outputs", "scores", "counts"), "file of DOMAIN<TAB>DOCUMENT lines, one per segment", "FILE"),
+    "document_file": Option(
+        ("outputs", "scores", "counts"), "file of DOMAIN<TAB>DOCUMENT lines, one per segment", "FILE"
+    ),
     "tokenize": Option(("bleu",), "tokenizer of sacrebleu: 13a, intl, char, zh, ja-mecab, none, …", "NAME"),
     "lowercase": Option(_TEXTS, "ignore case (ROUGE does; --no-lowercase)"),
     "normalized": Option(("ter",), "tokenize punctuation"),
@@ -127,9 +143,15 @@ def check(declared: Iterable[str], inputs: Iterable[str], what: str) -> None:
     known = set(inputs)
     for name in declared:
         if name not in OPTIONS:
-            raise InputError(f"unknown option {flag(name)}{near(name, OPTIONS)}\n`pairsig metrics` lists the options of metrics and formats")
+            raise InputError(
+                f"unknown option {flag(name)}{near(name, OPTIONS)}\n"
+                "`pairsig metrics` lists the options of metrics and formats"
+            )
         if not known & set(OPTIONS[name].of):
-            raise InputError(f"{what}: found {flag(name)}, which does nothing here: it is for {listed(OPTIONS[name].of)}\nleave it out, or choose another --reader or --metric")
+            raise InputError(
+                f"{what}: found {flag(name)}, which does nothing here: it is for {listed(OPTIONS[name].of)}\n"
+                "leave it out, or choose another --reader or --metric"
+            )
 
 
 def typed(name: str, value: Any) -> Any:
@@ -137,7 +159,9 @@ def typed(name: str, value: Any) -> Any:
     option = OPTIONS[name]
     if not option.value:
         if value not in (True, False, "true", "false"):
-            raise InputError(f"found {flag(name)} {value}, expected no value (--no-{name.replace('_', '-')} switches it off)")
+            raise InputError(
+                f"found {flag(name)} {value}, expected no value (--no-{name.replace('_', '-')} switches it off)"
+            )
         return value in (True, "true")
     if option.value == "N" and not isinstance(value, int):
         text = str(value)
@@ -149,7 +173,9 @@ def typed(name: str, value: Any) -> Any:
 
 def listing() -> str:
     """The rare options, with the inputs that they are for: the end of `pairsig metrics`."""
-    rare = {flag(name) + f" {option.value}" * bool(option.value): option for name, option in OPTIONS.items() if option.rare}
+    rare = {
+        flag(name) + f" {option.value}" * bool(option.value): option for name, option in OPTIONS.items() if option.rare
+    }
     size = max(map(len, rare))
     return "\n".join(f"  {name:{size}}  {option.about} ({_short(option.of)})" for name, option in rare.items())
 

@@ -211,7 +211,11 @@ def whole(values: NDArray[Any]) -> NDArray[Any]:
     """Numbers without NaN as integers, if they are whole and small enough."""
     if values.dtype.kind != "f":
         return values
-    return values.astype(np.int64) if (values == np.rint(values)).all() and np.abs(values).max(initial=0) <= 2**53 else values
+    return (
+        values.astype(np.int64)
+        if (values == np.rint(values)).all() and np.abs(values).max(initial=0) <= 2**53
+        else values
+    )
 
 
 def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:

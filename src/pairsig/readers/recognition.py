@@ -75,7 +75,9 @@ def recognize(
 def _of_outputs(paths: Sequence[AnyPath], metrics: Sequence[str | Metric]) -> str:
     """The most specific reader of outputs for all files and metrics; any file is text."""
     if folder := next((fspath(path) for path in paths if Path(path).is_dir()), ""):
-        raise InputError(f"{folder}: found a folder and --reference, expected files of outputs\nleave --reference out for logs")
+        raise InputError(
+            f"{folder}: found a folder and --reference, expected files of outputs\nleave --reference out for logs"
+        )
     files, wanted = [Beginning(path) for path in paths], {registry.metric(metric).reader for metric in metrics} - {None}
     known = {name: reader_of_outputs(name) for name in reversed(readers.OUTPUTS)}
     fitting = [name for name, reader in known.items() if wanted <= {name, reader.like}] or list(known)
@@ -104,14 +106,17 @@ def _of_file(path: AnyPath) -> str:
         return "scores"
     if n_numbers in _BY_WIDTH:
         raise InputError(
-            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line\n--reader names a format of counts "
+            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line\n"
+            "--reader names a format of counts "
             f"(these have the width of {_BY_WIDTH[n_numbers]}); a table has names of columns and a separator (--sep)"
         )
     if n_numbers or any(map(is_score, file.rows[:1])):
         return "scores"
     raise InputError(
-        f"{fspath(path)}: found {quoted(file.rows[0].strip())} in the first line, expected scores, a table (.csv, .tsv, .json, "
-        ".jsonl, .parquet, .xlsx), counts or the log of an evaluation\ntexts need --reference and --metric; --sep names the "
+        f"{fspath(path)}: found {quoted(file.rows[0].strip())} in the first line, expected scores, a "
+        "table (.csv, .tsv, .json, "
+        ".jsonl, .parquet, .xlsx), counts or the log of an evaluation\n"
+        "texts need --reference and --metric; --sep names the "
         "separator of a table, --reader another format"
     )
 

@@ -140,18 +140,44 @@ class _Reading:
     def declared(self) -> dict[str, list[str]]:
         """The columns that are declared for each role; a column that does not exist is refused."""
         declared: dict[str, list[str]] = {}
-        roles = ("item", "system", "systems", "run", "sample", "gold", "prediction", "winner", "system_a", "system_b", "document", "domain", "macro")
+        roles = (
+            "item",
+            "system",
+            "systems",
+            "run",
+            "sample",
+            "gold",
+            "prediction",
+            "winner",
+            "system_a",
+            "system_b",
+            "document",
+            "domain",
+            "macro",
+        )
         for role in roles:
             for name in split(getattr(self.roles, role), self.table.names):
                 found = name if name in self.table.names else self.by_lower.get(name.lower())
                 if found is None:
-                    raise self.refusal(f"no column {quoted(name)} for --{role.replace('_', '-')}{near(name, self.table.names)}")
+                    raise self.refusal(
+                        f"no column {quoted(name)} for --{role.replace('_', '-')}{near(name, self.table.names)}"
+                    )
                 declared.setdefault(role, []).append(found)
         taken: dict[str, str] = {}
         for role, names in declared.items():
             for name in names:
-                if taken.setdefault(name, role) != role and {taken[name], role} not in ({"document", "item"}, {"domain", "macro"}, {"document", "macro"}, {"document", "domain"}, {"item", "macro"}, {"document", "sample"}):
-                    raise InputError(f"{self.table.source}: found the column {named(name)} as --{taken[name]} and as --{role}, expected one role")
+                if taken.setdefault(name, role) != role and {taken[name], role} not in (
+                    {"document", "item"},
+                    {"domain", "macro"},
+                    {"document", "macro"},
+                    {"document", "domain"},
+                    {"item", "macro"},
+                    {"document", "sample"},
+                ):
+                    raise InputError(
+                        f"{self.table.source}: found the column {named(name)} as --{taken[name]} and as --{role}, "
+                        "expected one role"
+                    )
         return declared
 
     @cached_property
@@ -161,11 +187,19 @@ class _Reading:
         scores = [part for name in split(self.roles.score, self.table.names) for part in [name, *name.split("/")]]
         taken = {*chain.from_iterable(found.values()), *scores}
         for role, names in STANDARD.items():
-            if role in found or (role == "system" and (self.roles.systems or self.roles.winner)) or (role == "domain" and self.roles.macro):
+            if (
+                role in found
+                or (role == "system" and (self.roles.systems or self.roles.winner))
+                or (role == "domain" and self.roles.macro)
+            ):
                 continue
-            known = [self.by_lower[name] for name in names if name in self.by_lower and self.by_lower[name] not in taken]
+            known = [
+                self.by_lower[name] for name in names if name in self.by_lower and self.by_lower[name] not in taken
+            ]
             if len(known) > 1:
-                raise self.refusal(f"the columns {listed(known)}, expected one with the {role}: choose it with --{role}")
+                raise self.refusal(
+                    f"the columns {listed(known)}, expected one with the {role}: choose it with --{role}"
+                )
             if known and not (role == "run" and "sample" in found and found["sample"] == known):
                 found[role] = known
         return found
@@ -173,7 +207,10 @@ class _Reading:
     def refusal(self, *missing: str) -> InputError:
         """The message for all roles that are missing: what is wrong, the columns, and the options that give roles."""
         options = "--item, --system, --systems, --run, --sample, --score, --gold, --winner, --document"
-        return InputError(f"{self.table.source}: found {'; '.join(missing)}\n{self.table.description()}; {options} give columns their roles")
+        return InputError(
+            f"{self.table.source}: found {'; '.join(missing)}\n"
+            f"{self.table.description()}; {options} give columns their roles"
+        )
 
     def outputs(self) -> tuple[Output, ...]:
         """One `Output` per system and run."""
@@ -185,7 +222,10 @@ class _Reading:
             return outputs(self.table, self.roles, self.columns_of, self.labels, self.refusal)
         for role in ("system_a", "system_b", "tie"):
             if getattr(self.roles, role):
-                raise InputError(f"{self.table.source}: found --{role.replace('_', '-')} without --winner, expected the column with the verdicts, too")
+                raise InputError(
+                    f"{self.table.source}: found --{role.replace('_', '-')} without --winner, expected the column "
+                    "with the verdicts, too"
+                )
         problems: list[str] = []
         scored = self._scored(problems)
         self._check_items(problems, scored)
@@ -195,22 +235,43 @@ class _Reading:
 
     def _of_lines(self) -> tuple[Output, ...]:
         """A file with one score per line."""
-        undeclared = Roles(lower_is_better=self.roles.lower_is_better, metric=self.roles.metric, missing=self.roles.missing, missing_value=self.roles.missing_value, decimal=self.roles.decimal)
+        undeclared = Roles(
+            lower_is_better=self.roles.lower_is_better,
+            metric=self.roles.metric,
+            missing=self.roles.missing,
+            missing_value=self.roles.missing_value,
+            decimal=self.roles.decimal,
+        )
         if self.roles != undeclared:
             name = next(name for name in vars(self.roles) if getattr(self.roles, name) != getattr(undeclared, name))
-            raise InputError(f"{self.table.source}: found --{name.replace('_', '-')}, which does nothing here: the file has one score per line\nleave it out")
+            raise InputError(
+                f"{self.table.source}: found --{name.replace('_', '-')}, which does nothing here: the file has "
+                "one score per line\nleave it out"
+            )
         metric = self._mean(SCORE)
         for asked in self.roles.metric:
             if not isinstance(asked, Metric) and asked.lower() not in ("accuracy", "mean", SCORE):
                 registry.metric(asked)  # with a suggestion, if it is unknown
-                raise InputError(f"{self.table.source}: found one score per line and --metric {asked}, expected outputs and --reference, a table of counts, or no --metric")
+                raise InputError(
+                    f"{self.table.source}: found one score per line and --metric {asked}, expected outputs and "
+                    "--reference, a table of counts, or no --metric"
+                )
             if not isinstance(asked, Metric) and asked.lower() == "accuracy":
                 metric = replace(average("accuracy", factor=100), title="accuracy")
         values = numbers(self.table, SCORE, split(self.roles.missing_value), (), self.roles.decimal)
         if metric.name == "accuracy":
             self._check_outcomes(values, SCORE)
         n = len(values)
-        return (Output(source=self.table.source, items=tuple(map(str, range(1, n + 1))), values={metric.name: _kept_whole(values)}, metrics=(metric,), lines=self.table.lines, notes=tuple(self.table.notes)),)
+        return (
+            Output(
+                source=self.table.source,
+                items=tuple(map(str, range(1, n + 1))),
+                values={metric.name: _kept_whole(values)},
+                metrics=(metric,),
+                lines=self.table.lines,
+                notes=tuple(self.table.notes),
+            ),
+        )
 
     # Scores.
 
@@ -219,14 +280,21 @@ class _Reading:
         names_of_metrics = [name if isinstance(name, Metric) else str(name) for name in self.roles.metric]
         for name in names_of_metrics:
             if not isinstance(name, Metric) and name.lower() in _CORRELATIONS:
-                raise InputError(f"{self.table.source}: found --metric {name}, expected a score that is a mean or a ratio over items: a correlation is neither\n--metric mae or mse with --gold compares errors; the correlations of two systems with the same gold scores need Williams' test")
+                raise InputError(
+                    f"{self.table.source}: found --metric {name}, expected a score that is a mean or a ratio over "
+                    "items: a correlation is neither\n--metric mae or mse with --gold compares errors; the "
+                    "correlations of two systems with the same gold scores need Williams' test"
+                )
         systems = self.columns_of.get("systems", [])
         if self.roles.gold:
             return self._of_answers(names_of_metrics, systems, problems)
         if systems:
             for name in names_of_metrics:
                 if not isinstance(name, Metric) and name.lower() not in ("accuracy", "mean"):
-                    raise InputError(f"{self.table.source}: found --systems with --metric {name}, expected scores, whose mean is compared, or --gold")
+                    raise InputError(
+                        f"{self.table.source}: found --systems with --metric {name}, expected scores, whose mean is "
+                        "compared, or --gold"
+                    )
             metric = self._named_mean(names_of_metrics[0] if names_of_metrics else "", SCORE)
             return _Scored((metric,), {name: [name] for name in systems})
         if names_of_metrics and (known := self._of_metrics(names_of_metrics, problems)):
@@ -247,7 +315,11 @@ class _Reading:
             if not isinstance(name, Metric) and passes(name):
                 return None
             metric = registry.metric(name)
-            if metric.name in ("f1", "precision", "recall") and not {*metric.columns} <= self.by_lower.keys() and {"tp", "fp", "fn"} <= self.by_lower.keys():
+            if (
+                metric.name in ("f1", "precision", "recall")
+                and not {*metric.columns} <= self.by_lower.keys()
+                and {"tp", "fp", "fn"} <= self.by_lower.keys()
+            ):
                 kind = "f"
                 metrics.append(metric)
                 columns += [self.by_lower[column] for column in ("tp", "fp", "fn")]
@@ -256,7 +328,13 @@ class _Reading:
             if metric.name in ("accuracy", "mean") and lacking:
                 return None
             if lacking:
-                suggestion = "; it is computed from outputs with --reference, too" if metric.extractor else "; with --gold, from labels" if metric.labels else ""
+                suggestion = (
+                    "; it is computed from outputs with --reference, too"
+                    if metric.extractor
+                    else "; with --gold, from labels"
+                    if metric.labels
+                    else ""
+                )
                 problems.append(f"no column {listed(lacking)}, expected the counts of {metric.name}{suggestion}")
                 return None
             metrics.append(metric)
@@ -272,32 +350,63 @@ class _Reading:
 
     def _of_columns(self, asked: Sequence[Any], problems: list[str]) -> _Scored | None:
         """The mean of the columns of scores that are declared, or of the one with a standard name, or that is left."""
-        used = {*chain.from_iterable(self.columns_of.values()), *(self.by_lower[name] for names in STANDARD.values() for name in names if name in self.by_lower)}
+        used = {
+            *chain.from_iterable(self.columns_of.values()),
+            *(self.by_lower[name] for names in STANDARD.values() for name in names if name in self.by_lower),
+        }
         left = [name for name in self.table.names if name not in used]
         names = split(self.roles.score, self.table.names)
         if not names:
-            counts = next((metric for metric in registry.METRICS.values() if len(metric.columns) > 1 and {column.lower() for column in metric.columns} <= {name.lower() for name in left}), None)
+            counts = next(
+                (
+                    metric
+                    for metric in registry.METRICS.values()
+                    if len(metric.columns) > 1
+                    and {column.lower() for column in metric.columns} <= {name.lower() for name in left}
+                ),
+                None,
+            )
             if counts and not asked:
-                problems.append(f"the counts of {counts.name} ({listed(counts.columns)}), expected --metric {counts.name}, or --score")
+                problems.append(
+                    f"the counts of {counts.name} ({listed(counts.columns)}), expected --metric {counts.name}, or "
+                    "--score"
+                )
                 return None
-            standard = [name for name in left if name.lower() in (SCORE, "correct", "accuracy", "value", "passed", *LOWER_IS_BETTER, *registry.METRICS)]
+            standard = [
+                name
+                for name in left
+                if name.lower()
+                in (SCORE, "correct", "accuracy", "value", "passed", *LOWER_IS_BETTER, *registry.METRICS)
+            ]
             names = standard or (left if len(self.table.names) == 1 else [])
             if {"tp", "fp", "fn"} <= {name.lower() for name in left} and not standard:
-                problems.append("the counts TP, FP and FN, expected --metric f1, precision, recall or an F-measure such as f0.5")
+                problems.append(
+                    "the counts TP, FP and FN, expected --metric f1, precision, recall or an F-measure such as f0.5"
+                )
                 return None
             if len(names) != 1:
-                shown = f"{len(names)} columns that may be scores ({listed(names)})" if names else "no column with the name of a score"
-                problems.append(f"{shown}, expected one: choose it with --score, or the columns of several systems with --systems")
+                shown = (
+                    f"{len(names)} columns that may be scores ({listed(names)})"
+                    if names
+                    else "no column with the name of a score"
+                )
+                problems.append(
+                    f"{shown}, expected one: choose it with --score, or the columns of several systems with --systems"
+                )
                 return None
         pairs: list[tuple[str, ...]] = []
         for name in names:
             parts = (name,) if name in self.table.names or name.lower() in self.by_lower else tuple(name.split("/"))
-            if len(parts) > 2 or any(part not in self.table.names and part.lower() not in self.by_lower for part in parts):
+            if len(parts) > 2 or any(
+                part not in self.table.names and part.lower() not in self.by_lower for part in parts
+            ):
                 problems.append(f"no column {quoted(name)} for --score{near(name, self.table.names)}")
                 return None
             pairs.append(tuple(part if part in self.table.names else self.by_lower[part.lower()] for part in parts))
         if repeated := {pair for pair in pairs if pairs.count(pair) > 1}:
-            raise InputError(f"{self.table.source}: found {listed(chain(*repeated))} repeatedly in --score, expected it once")
+            raise InputError(
+                f"{self.table.source}: found {listed(chain(*repeated))} repeatedly in --score, expected it once"
+            )
         if asked:
             if len(pairs) > 1:
                 problems.append(f"the scores {listed(chain(*pairs))} with --metric, expected one of them")
@@ -306,7 +415,11 @@ class _Reading:
         metrics = [self._mean(*pair) for pair in pairs]
         columns = list(dict.fromkeys(chain.from_iterable(pairs)))
         if not self.roles.score and columns[0].lower() == "wer" and {"edits", "words"} <= self.by_lower.keys():
-            problems.append(f"the ratio {named(columns[0])} beside its counts edits and words, whose sums give another number than the mean of the ratios: choose --score {named(columns[0])}, or a ratio of sums with A/B")
+            problems.append(
+                f"the ratio {named(columns[0])} beside its counts edits and words, whose sums give another "
+                f"number than the mean of the ratios: choose --score {named(columns[0])}, or a ratio of sums "
+                "with A/B"
+            )
             return None
         return _Scored(tuple(metrics), {"": columns})
 
@@ -329,14 +442,25 @@ class _Reading:
             lower, assumed = self.roles.lower_is_better, False
         if below:
             both = f"{name}/{below}"
-            return Metric(both, (name, below), Ratio((0,), (1,), factor=1.0), f"Σ {name} / Σ {below}", scale=None, title=both, higher_is_better=not lower, assumed=assumed)
+            return Metric(
+                both,
+                (name, below),
+                Ratio((0,), (1,), factor=1.0),
+                f"Σ {name} / Σ {below}",
+                scale=None,
+                title=both,
+                higher_is_better=not lower,
+                assumed=assumed,
+            )
         return average(name, higher_is_better=not lower, assumed=assumed)
 
     def _of_answers(self, asked: Sequence[Any], systems: Sequence[str], problems: list[str]) -> _Scored | None:
         """Answers that are compared with the right ones."""
         predictions = systems or self.columns_of.get("prediction", [])
         if not predictions:
-            problems.append("--gold without answers, expected --prediction (one column) or --systems (a column per system), too")
+            problems.append(
+                "--gold without answers, expected --prediction (one column) or --systems (a column per system), too"
+            )
             return None
         columns = {name if systems else "": [name] for name in predictions}
         if len(asked) > 1:
@@ -348,7 +472,10 @@ class _Reading:
             return _Scored((average(name.lower(), higher_is_better=False),), columns, name.lower())
         metric = registry.metric(name)
         if not metric.labels:
-            raise InputError(f"{self.table.source}: found --gold with --metric {metric.name}, expected accuracy, mae, mse or one of {listed(m.name for m in registry.METRICS.values() if m.labels)}")
+            raise InputError(
+                f"{self.table.source}: found --gold with --metric {metric.name}, expected accuracy, mae, mse or "
+                f"one of {listed(m.name for m in registry.METRICS.values() if m.labels)}"
+            )
         return _Scored((metric,), columns, "labels")
 
     def _check_items(self, problems: list[str], scored: _Scored | None) -> None:
@@ -361,9 +488,17 @@ class _Reading:
         if systems := self.columns_of.get("system"):
             codes, known = coded(self.table.columns[systems[0]])
             if len(known) == len(codes):
-                problems.append("one row per system, expected one per system and item (totals say nothing about the items)")
+                problems.append(
+                    "one row per system, expected one per system and item (totals say nothing about the items)"
+                )
                 return
-        if self.columns_of.get("system") or self.columns_of.get("run") or self.columns_of.get("sample") or others or scored is None:
+        if (
+            self.columns_of.get("system")
+            or self.columns_of.get("run")
+            or self.columns_of.get("sample")
+            or others
+            or scored is None
+        ):
             problems.append(f"no column with the items, expected one called {listed(STANDARD['item'])}, or --item")
 
     # Rows.
@@ -383,9 +518,16 @@ class _Reading:
             order = np.argsort(first)
             known = [known[place] for place in order]
             codes = np.argsort(order)[codes]
-        if role in ("item", "system", "run", "sample") and "" in (names[1:] and [part for label in known for part in label.split("/")] or known):
-            empty = next(place for place, label in enumerate(known) if not all(label.split("/") if names[1:] else [label]))
-            raise InputError(f"{self.table.where(int(np.argmax(codes == empty)))}: found an empty cell in column {listed(names)}, expected the {role}")
+        if role in ("item", "system", "run", "sample") and "" in (
+            (names[1:] and [part for label in known for part in label.split("/")]) or known
+        ):
+            empty = next(
+                place for place, label in enumerate(known) if not all(label.split("/") if names[1:] else [label])
+            )
+            raise InputError(
+                f"{self.table.where(int(np.argmax(codes == empty)))}: found an empty cell in column "
+                f"{listed(names)}, expected the {role}"
+            )
         return codes, known
 
     def _grouped(self, scored: _Scored) -> tuple[Output, ...]:
@@ -395,7 +537,10 @@ class _Reading:
         item_of, items = self.labels("item") or numbered
         if total := next((item for item in items if item.lower() in TOTALS), ""):
             row = int(np.argmax(item_of == items.index(total)))
-            raise InputError(f"{table.where(row)}: found the item {quoted(total)}, expected no rows of totals\ndelete the row, or name another column with --item")
+            raise InputError(
+                f"{table.where(row)}: found the item {quoted(total)}, expected no rows of totals\n"
+                "delete the row, or name another column with --item"
+            )
         one = (np.zeros(n_rows, dtype=np.intp), [""])
         system_of, systems = self.labels("system") or one
         run_of, runs = self.labels("run") or one
@@ -405,7 +550,7 @@ class _Reading:
         self._check_repeats(item_of, items, output_of, sample)
         labels = {role: self.labels(role) for role in ("document", "domain", "macro")}
         others = self._others(scored)
-        is_only_run = len(groups) == len(set(code // len(runs) for code in groups))
+        is_only_run = len(groups) == len({code // len(runs) for code in groups})
         values_of = {system: self._values(scored, columns) for system, columns in scored.columns.items()}
         metrics = (of_classes(scored.metrics[0], self._classes(scored)),) if scored.kind == "labels" else scored.metrics
         outputs: list[Output] = []
@@ -420,23 +565,49 @@ class _Reading:
                 first, inverse = first[order], np.argsort(order)[inverse]
                 ids = tuple(ids[place] for place in first.tolist())
             of_items = rows[first]
-            picked = {role: tuple(np.array(found[1], dtype=object)[found[0][of_items]].tolist()) if found else () for role, found in labels.items()}
+            picked = {
+                role: tuple(np.array(found[1], dtype=object)[found[0][of_items]].tolist()) if found else ()
+                for role, found in labels.items()
+            }
             for name, values in values_of.items():
                 columns = {column: array[rows] for column, array in values.items()}
                 if inverse is not None:
-                    columns = {column: self._over_samples(array, inverse, len(first), ids, scored.metrics[0].name) for column, array in columns.items()}
-                outputs.append(Output(
-                    source=table.source, system=name or systems[code // len(runs)], run="" if is_only_run else runs[code % len(runs)],
-                    items=ids, by=", ".join(self.columns_of.get("item", [])), values={column: _kept_whole(array) for column, array in columns.items()},
-                    metrics=metrics, documents=picked["document"], domains=picked["macro"] or picked["domain"],
-                    others={column: [texts[row] for row in of_items.tolist()] for column, texts in others.items()} if sample is None else {},
-                    design="crossed", lines=np.array(table.lines)[of_items], place=table.place,
-                    samples="" if sample is None else f"{_range(np.bincount(inverse))} rows per item averaged ({', '.join(self.columns_of['sample'])})",
-                    notes=tuple([*table.notes, *self.notes]),
-                ))  # fmt: skip
+                    columns = {
+                        column: self._over_samples(array, inverse, len(first), ids, scored.metrics[0].name)
+                        for column, array in columns.items()
+                    }
+                outputs.append(
+                    Output(
+                        source=table.source,
+                        system=name or systems[code // len(runs)],
+                        run="" if is_only_run else runs[code % len(runs)],
+                        items=ids,
+                        by=", ".join(self.columns_of.get("item", [])),
+                        values={column: _kept_whole(array) for column, array in columns.items()},
+                        metrics=metrics,
+                        documents=picked["document"],
+                        domains=picked["macro"] or picked["domain"],
+                        others={}
+                        if sample
+                        else {name: [of[row] for row in of_items.tolist()] for name, of in others.items()},
+                        design="crossed",
+                        samples=self._samples(inverse),
+                        notes=(*table.notes, *self.notes),
+                        lines=np.array(table.lines)[of_items],
+                        place=table.place,
+                    )
+                )
         return tuple(outputs)
 
-    def _check_repeats(self, item_of: NDArray[np.intp], items: Sequence[str], output_of: NDArray[np.intp], sample: Any) -> None:
+    def _samples(self, inverse: NDArray[np.intp] | None) -> str:
+        """How many rows of an item were averaged."""
+        if inverse is None:
+            return ""
+        return f"{_range(np.bincount(inverse))} rows per item averaged ({', '.join(self.columns_of['sample'])})"
+
+    def _check_repeats(
+        self, item_of: NDArray[np.intp], items: Sequence[str], output_of: NDArray[np.intp], sample: Any
+    ) -> None:
         """Refuse an item, or a sample of it, that a system and run has twice."""
         keys, n = output_of.astype(np.int64) * len(items) + item_of, len(items)
         words = "item"
@@ -452,15 +623,21 @@ class _Reading:
         before, row = int(order[place]), int(order[place + 1])
         lines = f"{self.table.place}s {self.table.lines[before]} and {self.table.lines[row]}"
         raise self.refusal(
-            f"the {words} {named(items[item_of[row]])} in {lines}, expected it once per system: say what the other rows are, "
-            "with --run COL (a training; crossed with the items), --sample COL (draws, raters, turns or orders of an item, which "
+            f"the {words} {named(items[item_of[row]])} in {lines}, expected it once per system: say what the "
+            "other rows are, "
+            "with --run COL (a training; crossed with the items), --sample COL (draws, raters, turns or "
+            "orders of an item, which "
             "are averaged), or --item COL,COL (a part of the id)"
         )
 
-    def _over_samples(self, values: NDArray[np.float64], inverse: NDArray[np.intp], n: int, ids: Sequence[str], name: str) -> NDArray[np.float64]:
+    def _over_samples(
+        self, values: NDArray[np.float64], inverse: NDArray[np.intp], n: int, ids: Sequence[str], name: str
+    ) -> NDArray[np.float64]:
         """The mean over the samples of each item, or the unbiased estimator of pass@k or pass^k."""
         if np.isnan(values).any() and self.roles.missing == "wrong":
-            self.notes.append(f"{self.table.source}: {int(np.isnan(values).sum()):,} samples without a score count as wrong")
+            self.notes.append(
+                f"{self.table.source}: {int(np.isnan(values).sum()):,} samples without a score count as wrong"
+            )
             values = np.nan_to_num(values)
         sums, sizes = np.zeros(n), np.bincount(inverse, minlength=n)
         np.add.at(sums, inverse, values)
@@ -468,10 +645,16 @@ class _Reading:
             kind, k = asked
             if (few := sizes < k).any():
                 place = int(np.argmax(few))
-                raise InputError(f"{self.table.source}: found {sizes[place]} samples of item {named(ids[place])}, expected at least {k} for {name}")
+                raise InputError(
+                    f"{self.table.source}: found {sizes[place]} samples of item {named(ids[place])}, expected at "
+                    f"least {k} for {name}"
+                )
             if not np.isin(values[~np.isnan(values)], (0, 1)).all():
-                raise InputError(f"{self.table.source}: found samples that are neither 0 nor 1, expected outcomes for {name}")
-            return np.array([math.nan if math.isnan(c) else pass_at(int(m), int(c), k, kind) for m, c in zip(sizes, sums, strict=True)])
+                raise InputError(
+                    f"{self.table.source}: found samples that are neither 0 nor 1, expected outcomes for {name}"
+                )
+            pairs = zip(sizes.tolist(), sums.tolist(), strict=True)
+            return np.array([math.nan if math.isnan(c) else pass_at(m, int(c), k, kind) for m, c in pairs])
         return sums / sizes
 
     def _values(self, scored: _Scored, columns: Sequence[str]) -> dict[str, NDArray[np.float64]]:
@@ -492,35 +675,58 @@ class _Reading:
             if metric.name == "accuracy":
                 self._check_outcomes(values, columns[0])
             if passes(metric.name) and "sample" not in self.columns_of:
-                raise InputError(f"{self.table.source}: found --metric {metric.name} without --sample, expected the column with the samples of an item")
+                raise InputError(
+                    f"{self.table.source}: found --metric {metric.name} without --sample, expected the column with "
+                    "the samples of an item"
+                )
             return {metric.columns[0]: values}
         by_lower = {name.lower(): values for name, values in found.items()}
-        return {column: found.get(column, by_lower.get(column.lower())) for metric in scored.metrics for column in metric.columns}  # type: ignore[misc]
+        return {
+            column: found.get(column, by_lower.get(column.lower()))
+            for metric in scored.metrics
+            for column in metric.columns
+        }  # type: ignore[misc]
 
     def _check_outcomes(self, values: NDArray[np.float64], name: str) -> None:
         wrong = ~np.isnan(values) & (values != 0) & (values != 1)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise InputError(f"{self.table.where(row)}: found {values[row]:g} in column {named(name)}, expected 0 or 1 for --metric accuracy\nleave --metric out for the mean of other scores")
+            raise InputError(
+                f"{self.table.where(row)}: found {values[row]:g} in column {named(name)}, expected 0 or 1 for "
+                "--metric accuracy\nleave --metric out for the mean of other scores"
+            )
 
     def _answers(self, scored: _Scored, name: str) -> dict[str, NDArray[np.float64]]:
         """Whether each answer is the right one, or the counts of each class."""
-        (gold_codes, golds), (codes, answers) = coded(self.table.columns[self.columns_of["gold"][0]]), coded(self.table.columns[name])
+        (gold_codes, golds), (codes, answers) = (
+            coded(self.table.columns[self.columns_of["gold"][0]]),
+            coded(self.table.columns[name]),
+        )
         if "" in golds:
-            raise InputError(f"{self.table.where(int(np.argmax(gold_codes == golds.index(''))))}: found no right answer, expected one in each row")
+            raise InputError(
+                f"{self.table.where(int(np.argmax(gold_codes == golds.index(''))))}: found no right answer, "
+                "expected one in each row"
+            )
         keys = {key: place for place, key in enumerate(dict.fromkeys(map(_plain, [*golds, *answers])))}
         right = np.array([keys[_plain(text)] for text in golds])[gold_codes]
         given = np.array([keys[_plain(text)] for text in answers])[codes]
         lacks = codes == answers.index("") if "" in answers else np.zeros(len(codes), dtype=bool)
         if not (right == given).any():
-            raise InputError(f"{self.table.source}: found no answer in column {named(name)} that equals {named(self.columns_of['gold'][0])}, expected the same words in both, such as {listed(golds[:2])} (found {listed(answers[:2])})")
+            raise InputError(
+                f"{self.table.source}: found no answer in column {named(name)} that equals "
+                f"{named(self.columns_of['gold'][0])}, expected the same words in both, such as "
+                f"{listed(golds[:2])} (found {listed(answers[:2])})"
+            )
         if scored.kind == "answers":
             return {"accuracy": np.where(lacks, math.nan, (right == given).astype(float))}
         metric, classes = scored.metrics[0], self._classes(scored)
         known = {_plain(text): place for place, text in enumerate(classes)}
         place_of = np.array([known.get(key, -1 - number) for number, key in enumerate(keys)])
         counts = label_counts(place_of[right], place_of[given], range(len(classes)), metric)
-        return {column: np.where(lacks, math.nan, array) for column, array in zip(of_classes(metric, classes).columns, counts, strict=True)}
+        return {
+            column: np.where(lacks, math.nan, array)
+            for column, array in zip(of_classes(metric, classes).columns, counts, strict=True)
+        }
 
     def _classes(self, scored: _Scored) -> list[str]:
         """The classes of labels: those of `--true`, or all that occur."""
@@ -532,7 +738,10 @@ class _Reading:
         chosen = split(self.roles.true)
         for word in chosen:
             if _plain(word) not in texts:
-                raise InputError(f"{self.table.source}: found no class {quoted(word)}, expected one of {listed(sorted(texts.values()))}")
+                raise InputError(
+                    f"{self.table.source}: found no class {quoted(word)}, expected one of "
+                    f"{listed(sorted(texts.values()))}"
+                )
         return chosen or sorted(texts.values())
 
     def _others(self, scored: _Scored) -> dict[str, list[str]]:
@@ -566,7 +775,9 @@ def f_measure(name: str) -> Metric:
                   f"100 · {p + q} Σ matched / Σ ({p} gold + {q} predicted)", title=name.upper())  # fmt: skip
 
 
-def _of_brackets(table: Table, found: Mapping[str, NDArray[np.float64]], metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
+def _of_brackets(
+    table: Table, found: Mapping[str, NDArray[np.float64]], metrics: Sequence[Metric]
+) -> dict[str, NDArray[np.float64]]:
     """Matched, predicted and gold items, and the denominators of F-measures, from these or from TP, FP and FN."""
     by_lower = {name.lower(): values for name, values in found.items()}
     if "tp" in by_lower:
@@ -576,7 +787,10 @@ def _of_brackets(table: Table, found: Mapping[str, NDArray[np.float64]], metrics
         matched, predicted, gold = by_lower["matched"], by_lower["predicted"], by_lower["gold"]
     for values in (matched, predicted - matched, gold - matched):
         if (wrong := values < 0).any():
-            raise InputError(f"{table.where(int(np.argmax(wrong)))}: found counts below 0, or more matched than predicted or gold items, expected valid counts")
+            raise InputError(
+                f"{table.where(int(np.argmax(wrong)))}: found counts below 0, or more matched than predicted or "
+                "gold items, expected valid counts"
+            )
     columns = {"matched": matched, "predicted": predicted, "gold": gold}
     for metric in metrics:
         if (b := beta(metric.name)) is not None:
@@ -597,7 +811,6 @@ def _plain(text: str) -> str:
     except ValueError:
         return text
     return f"{value:g}" if text.lstrip("+-")[:1].isdecimal() else text
-
 
 
 def _range(sizes: NDArray[np.intp]) -> str:

@@ -65,8 +65,7 @@ def align(
         by_task.setdefault(part.task, []).append(row)
     if how.get("documents"):
         raise InputError(
-            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --task "
-            "NAME"
+            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --task NAME"
         )
     order = list(dict.fromkeys(methods))
     common = {
@@ -201,10 +200,26 @@ def macro(data: Statistics) -> Statistics:
     for metric in data.metrics:
         if not metric.averaged:
             raise InputError(f"found --macro with {metric.name}, which is no mean over items, expected scores of items")
-    parts = [weighted(replace(data, columns=(metric.columns[0],), counts=data.counts[:, :, [data.columns.index(metric.columns[0])]]), metric, np.bincount(group_of), group_of) for metric in data.metrics]
+    parts = [
+        weighted(
+            replace(
+                data, columns=(metric.columns[0],), counts=data.counts[:, :, [data.columns.index(metric.columns[0])]]
+            ),
+            metric,
+            np.bincount(group_of),
+            group_of,
+        )
+        for metric in data.metrics
+    ]
     if len(parts) > 1:
-        raise InputError(f"found the scores {listed(metric.name for metric in data.metrics)} with --macro, expected one: choose it with --score")
-    note = f"{data.metrics[0].name} is the mean of the means of {len(names):,} groups ({listed(names.tolist())}), each with the same weight"
+        raise InputError(
+            f"found the scores {listed(metric.name for metric in data.metrics)} with --macro, expected one: "
+            "choose it with --score"
+        )
+    note = (
+        f"{data.metrics[0].name} is the mean of the means of {len(names):,} groups "
+        f"({listed(names.tolist())}), each with the same weight"
+    )
     return replace(parts[0], notes=(*data.notes, note))
 
 

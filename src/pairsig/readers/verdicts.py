@@ -43,7 +43,9 @@ def outputs(
     Verdicts on an item in both orders, and its samples, are averaged, so that an item counts once. The difference of
     the two win rates is 2 · win rate − 1, and swapping the systems on an item changes the sign of its contribution.
     """
-    if undeclared := [role for role in ("systems", "score", "gold", "prediction", "true", "macro", "run") if getattr(roles, role)]:
+    if undeclared := [
+        role for role in ("systems", "score", "gold", "prediction", "true", "macro", "run") if getattr(roles, role)
+    ]:
         raise InputError(f"{table.source}: found --{undeclared[0]} with --winner, expected one of them")
     if roles.metric:
         raise InputError(f"{table.source}: found --metric with --winner, whose metric is the win rate\nleave it out")
@@ -62,17 +64,25 @@ def outputs(
     for row in range(len(table.lines)):
         item, a, b = items[1][items[0][row]], names[0][row], names[1][row]
         if not a or not b or a == b:
-            raise InputError(f"{table.where(row)}: found a verdict on {named(a) or '(empty)'} and {named(b) or '(empty)'}, expected two different systems")
+            raise InputError(
+                f"{table.where(row)}: found a verdict on {named(a) or '(empty)'} and {named(b) or '(empty)'}, "
+                "expected two different systems"
+            )
         if item.lower() in TOTALS:
-            raise InputError(f"{table.where(row)}: found the item {quoted(item)}, expected no rows of totals\ndelete the row, or name another column with --item")
+            raise InputError(
+                f"{table.where(row)}: found the item {quoted(item)}, expected no rows of totals\n"
+                "delete the row, or name another column with --item"
+            )
         is_turned = (a, b) not in pairs and (b, a) in pairs
         pair = pairs.setdefault((b, a) if is_turned else (a, b), _Pair())
         of_sample = sample[1][sample[0][row]] if sample else ""
         key = (item, of_sample, a)
         if key in pair.seen:
             raise refusal(
-                f"verdicts on the item {named(item)} in {table.place}s {table.lines[pair.seen[key]]} and {table.lines[row]}, expected one per order: "
-                "name the column that differs with --sample COL (turns, orders, repeats: averaged), or --item COL,COL (a part of the id)"
+                f"verdicts on the item {named(item)} in {table.place}s {table.lines[pair.seen[key]]} and "
+                f"{table.lines[row]}, expected one per order: "
+                "name the column that differs with --sample COL (turns, orders, repeats: averaged), or --item "
+                "COL,COL (a part of the id)"
             )
         pair.seen[key] = row
         pair.rows_of.setdefault(item, row)
@@ -89,11 +99,16 @@ def outputs(
     )
 
 
-def _names_in(table: Table, verdicts: Mapping[str, Sequence[str]], ties: Sequence[str], refusal: Callable[..., InputError]) -> list[list[str]]:
+def _names_in(
+    table: Table, verdicts: Mapping[str, Sequence[str]], ties: Sequence[str], refusal: Callable[..., InputError]
+) -> list[list[str]]:
     """The two systems, if the verdicts name them."""
     words = dict.fromkeys(word for column in verdicts.values() for word in column if word and word.lower() not in ties)
     if len(words) != 2:
-        raise refusal(f"the verdicts {listed(words) or '(none)'} beside ties, expected the names of two systems: --tie names the words for a tie, --system-a and --system-b the columns with the systems")
+        raise refusal(
+            f"the verdicts {listed(words) or '(none)'} beside ties, expected the names of two systems: --tie "
+            "names the words for a tie, --system-a and --system-b the columns with the systems"
+        )
     first, second = sorted(words) if {word.lower() for word in words} == {"a", "b"} else list(words)
     return [[first] * len(table.lines), [second] * len(table.lines)]
 
@@ -112,20 +127,35 @@ def _value(word: str, a: str, b: str, sides: Sequence[Sequence[str]], ties: Sequ
         return 1.0
     if lower and (lower == columns[1] or lower in _B):
         return 0.0
-    raise InputError(f"{where}: found {quoted(word)}, expected {named(a)}, {named(b)}, a, b or {' or '.join(ties)}\n--tie names other words for a tie; an empty verdict has to be deleted with the other verdicts on its item")
+    raise InputError(
+        f"{where}: found {quoted(word)}, expected {named(a)}, {named(b)}, a, b or {' or '.join(ties)}\n"
+        "--tie names other words for a tie; an empty verdict has to be deleted with the other verdicts "
+        "on its item"
+    )
 
 
-def _outputs(table: Table, columns_of: Mapping[str, Sequence[str]], a: str, b: str, pair: _Pair, task: str) -> list[Output]:
+def _outputs(
+    table: Table, columns_of: Mapping[str, Sequence[str]], a: str, b: str, pair: _Pair, task: str
+) -> list[Output]:
     """The win rates of both systems on each item."""
     rates = np.array([np.mean(values) for values in pair.by_item.values()])
     values = np.concatenate([np.array(of_item) for of_item in pair.by_item.values()])
     n_wins, n_ties = int((values == 1).sum()), int((values == 0.5).sum())
-    note = f"{a} against {b}: {n_wins:,} wins, {n_ties:,} ties, {len(values) - n_wins - n_ties:,} losses in {len(values):,} verdicts on {len(rates):,} items"
+    note = (
+        f"{a} against {b}: {n_wins:,} wins, {n_ties:,} ties, {len(values) - n_wins - n_ties:,} losses in "
+        f"{len(values):,} verdicts on {len(rates):,} items"
+    )
     repeated = [of_item for of_item in pair.orders.values() if len(of_item) > 1]
     if repeated:
         changed = sum(len(set(of_item)) > 1 for of_item in repeated)
-        note += f"; with another order or repeat, {changed:,} of {len(repeated):,} verdicts change ({100 * changed / len(repeated):.1f} %)"
-    labels_of = {role: labels(table.columns[columns_of[role][0]]) if columns_of.get(role) else [] for role in ("document", "domain")}
+        note += (
+            f"; with another order or repeat, {changed:,} of {len(repeated):,} verdicts change "
+            f"({100 * changed / len(repeated):.1f} %)"
+        )
+    labels_of = {
+        role: labels(table.columns[columns_of[role][0]]) if columns_of.get(role) else []
+        for role in ("document", "domain")
+    }
     rows = list(pair.rows_of.values())
     return [
         Output(

@@ -42,7 +42,9 @@ def draw(comparisons: Sequence[Evidence], path: str | Path) -> list[str]:
 def left_out(comparisons: Sequence[Evidence]) -> str:
     """What the figure leaves out, or ""."""
     n = len(comparisons) - MOST_DRAWN
-    return f"the figure shows the first {MOST_DRAWN} of {len(comparisons)} comparisons; {n} are left out" if n > 0 else ""
+    return (
+        f"the figure shows the first {MOST_DRAWN} of {len(comparisons)} comparisons; {n} are left out" if n > 0 else ""
+    )
 
 
 def drawn(comparisons: Sequence[Evidence]) -> Figure:

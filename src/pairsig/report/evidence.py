@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pairsig.comparisons import runs as several_runs
 from pairsig.comparisons.wording import label, shown_adjusted, shown_p
 from pairsig.core.definitions import Test, find
-from pairsig.core.totals import Resampling
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError
@@ -135,7 +134,7 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 
 
 def of_systems(
-    statistics: Statistics, metric: Metric, table: pd.DataFrame | Sequence[Row], *, unit: Unit, resampling: Resampling
+    statistics: Statistics, metric: Metric, table: pd.DataFrame | Sequence[Row], *, unit: Unit
 ) -> Iterator[Evidence]:
     """Evidence for every pair of systems, from a table of `compare_with_one` for this metric."""
     counts = statistics.of(metric)

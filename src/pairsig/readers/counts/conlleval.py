@@ -7,8 +7,8 @@ from pairsig.io.files import AnyPath
 from pairsig.metrics.entities import METRICS, entity_counts
 from pairsig.readers import Reader
 from pairsig.readers.logs.items import digest
-from pairsig.readers.outputs import iob
 from pairsig.readers.output import Output
+from pairsig.readers.outputs import iob
 
 
 def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> Output:  # noqa: A002

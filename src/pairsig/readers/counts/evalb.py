@@ -14,8 +14,8 @@ from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import accuracy
 from pairsig.readers import Reader
-from pairsig.readers.outputs import text
 from pairsig.readers.output import NUMBER, Output
+from pairsig.readers.outputs import text
 
 COMPLETE_MATCH = Metric(
     "complete_match",

@@ -13,7 +13,7 @@ from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath, open_text, read_json
 from pairsig.readers import Beginning, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, outputs, digest, field_of, part_of, picked
+from pairsig.readers.logs.items import Item, digest, field_of, outputs, part_of, picked
 from pairsig.readers.output import NUMBER, Output
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
-from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, Score, outputs, field_of, label, names_of, part_of, picked
 from pairsig.readers.align import shared
+from pairsig.readers.logs import items
+from pairsig.readers.logs.items import Item, Kind, Score, field_of, label, names_of, outputs, part_of, picked
 from pairsig.readers.output import Output, TaskGroup
 
 FILE = "per_instance_stats.json"
@@ -68,7 +68,8 @@ def read(
 
     Returns
     -------
-    Counts, one per model, HELM run and trial; each statistic is the mean over instances. The groups are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards
+    Counts, one per model, HELM run and trial; each statistic is the mean over instances. The groups are the `groups`
+    in `run_spec.json` with several runs, over whose means HELM's leaderboards
     average.
     """
     source = fspath(path)
@@ -219,7 +220,9 @@ def _items(
             if name in scores:
                 scores[name] = total if total is None or count == 1 else total / count  # one value keeps its type
         if of_split:
-            chosen.append(Item(instance, scores, run=trial, content=contents.get(instance, ""), line=first[instance, trial]))
+            chosen.append(
+                Item(instance, scores, run=trial, content=contents.get(instance, ""), line=first[instance, trial])
+            )
     if left:
         notes.append(f"{source}: {left:,} instances outside the split {named(used)} are left out")
     return used, chosen

@@ -15,7 +15,7 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, beginning, parse_json, read_json, zip_members
 from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, Score, outputs, digest, field_of, label, of_metadata, part_of, picked
+from pairsig.readers.logs.items import Item, Kind, Score, digest, field_of, label, of_metadata, outputs, part_of, picked
 from pairsig.readers.output import Output
 
 # As in Inspect's `value_to_float`.
@@ -244,7 +244,9 @@ class _Log:
     def _content(self, sample: Mapping[str, Any]) -> str:
         """Digests of the beginning of an input and, in a log that has all of it, of the whole input."""
         start = digest(_text(sample.get("input")), _start(label(sample.get("target"))))
-        return start if self._members else f"{start}/{digest(_messages(sample.get('input')), label(sample.get('target')))}"
+        return (
+            start if self._members else f"{start}/{digest(_messages(sample.get('input')), label(sample.get('target')))}"
+        )
 
     def _lost(self, seen: set[str], epochs: Sequence[str], chosen: Sequence[str]) -> Iterator[Item]:
         """The samples that the header lists and the log lacks; they have no score."""
@@ -308,7 +310,10 @@ def _text(question: object) -> object:
 def _messages(question: object) -> object:
     """The role and the content of the messages of an input, which also have random ids."""
     if isinstance(question, list):
-        return [(message.get("role"), message.get("content")) if isinstance(message, dict) else message for message in question]
+        return [
+            (message.get("role"), message.get("content")) if isinstance(message, dict) else message
+            for message in question
+        ]
     return question
 
 

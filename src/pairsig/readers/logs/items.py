@@ -98,7 +98,9 @@ def outputs(
     names = list(dict.fromkeys(chain.from_iterable(item.scores for item in items)))
     metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
     if not metrics:
-        raise InputError(f"{source}: found no score for any item{f' in {listed(names)}' if names else ''}, expected at least one")
+        raise InputError(
+            f"{source}: found no score for any item{f' in {listed(names)}' if names else ''}, expected at least one"
+        )
     if unscored := listed(name for name in names if name not in metrics):
         notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
     parts = []
@@ -113,7 +115,9 @@ def outputs(
                 items=tuple(by_name),
                 by=by,
                 values={encodable(name): _array([item.scores.get(name) for item in of_run]) for name in metrics},
-                metrics=tuple(average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics),
+                metrics=tuple(
+                    average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics
+                ),
                 documents=_filled(item.document for item in of_run),
                 domains=_filled(item.domain for item in of_run),
                 contents=_filled(item.content for item in of_run),
@@ -133,7 +137,11 @@ def outputs(
 def _array(scores: Sequence[Score]) -> NDArray[Any]:
     """The scores, NaN where one is missing."""
     known = [score for score in scores if score is not None]
-    return to_array(known) if len(known) == len(scores) else np.array([math.nan if score is None else score for score in scores])
+    return (
+        to_array(known)
+        if len(known) == len(scores)
+        else np.array([math.nan if score is None else score for score in scores])
+    )
 
 
 def _filled(labels: Iterable[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, outputs, field_of, label, of_metadata, part_of, picked
+from pairsig.readers.logs.items import Item, Kind, field_of, label, of_metadata, outputs, part_of, picked
 from pairsig.readers.output import Output, TaskGroup
 
 _NAMED = re.compile(r"""(peft|delta|pretrained|model|model_version|model_name|model_id|path|engine)['"]?[=:]""")

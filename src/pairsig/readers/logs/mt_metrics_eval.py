@@ -10,8 +10,8 @@ from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath
 from pairsig.readers import Reader, read_documents
 from pairsig.readers.logs.items import Item, Score, outputs, picked
-from pairsig.readers.outputs import text
 from pairsig.readers.output import NUMBER, Output, to_number, width
+from pairsig.readers.outputs import text
 
 _ROW = re.compile(rf"\s*\S+[\t ]+(?:{NUMBER}|None)\s*", re.ASCII)
 _METRIC = re.compile(r"(?P<name>.+)\.seg\.score")

@@ -13,9 +13,9 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, outputs, field_of, picked
-from pairsig.readers.outputs import text
+from pairsig.readers.logs.items import Item, field_of, outputs, picked
 from pairsig.readers.output import Output
+from pairsig.readers.outputs import text
 
 _RESOLVED = ("resolved_ids", "resolved")
 _FAILED = ("unresolved_ids", "empty_patch_ids", "no_apply", "test_errored", "test_timeout", "reset_failed")

@@ -18,6 +18,7 @@ class Tagged(tuple[str, ...]):
 
     words: tuple[str, ...] = ()
 
+
 _TAG = re.compile(r"O|[BIESLU](?:-\S+)?")
 _EXPECTED = "O, or a tag such as B-PER or I-PER"
 _DOCUMENT = "-DOCSTART-"

@@ -19,7 +19,8 @@ def read(path: AnyPath, *, skip_lines: int = 0) -> list[str]:
 
     Returns
     -------
-    One string per line, without the line end "\n" or "\r\n" (or "\r", if there is no "\n"). Other characters that Unicode calls line ends belong to
+    One string per line, without the line end "\n" or "\r\n" (or "\r", if there is no "\n"). Other characters that
+    Unicode calls line ends belong to
     the text. The last line needs no line end. Blank lines are segments, since the output of a system may be empty.
     """
     if skip_lines < 0:
