@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import json
 import os
-import re
 import shutil
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-
-from running import ROOT
 
 # The threads of Thot sleep while they wait: on busy cores, waiting in a loop costs twenty times what they compute.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -116,20 +111,6 @@ def data_dir() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory) -> Path:
-    """A small study with its pages; the processes of a test run share it, because it takes many seconds to build."""
-    import pages
-
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "study"
-    with shared.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not shared.exists():
-            pages.study(shared.with_suffix(".part")).rename(shared)
-    return shared
-
-
 @pytest.fixture(scope="module")
 def browser():
     """A Chromium without a window."""
@@ -144,102 +125,3 @@ def browser():
             pytest.skip(f"no Chromium: {str(error).splitlines()[0]}")
         yield chromium
         chromium.close()
-
-
-FEW = """\
-montecarlo: {n_simulated: 8, n_pairs: 1, n_runs: 1, n_resamples: [100, 20000], n_segments: [250, 10000], n_repeats: 1}
-"""
-
-
-def clone(folder: Path) -> Path:
-    """Make of a folder the project as after a clone, its config a copy that can be edited and asks for little."""
-    for name in ("Snakefile", "workflow", "src", "resources"):
-        (folder / name).symlink_to(ROOT / name)
-    (folder / ".venv").symlink_to(sys.prefix)
-    shutil.copytree(ROOT / "config", folder / "config")
-    config = folder / "config" / "config.yaml"
-    text, n_replaced = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert n_replaced == 1
-    config.write_text(text, encoding="utf-8")
-    return folder
-
-
-def worked_example(heading: str) -> tuple[list[str], str, list[str]]:
-    """An example of config/README.md: the rows for each sheet, the command, and the files that it promises."""
-    text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
-    *rows, command = re.findall(r"^```\w+\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    return rows, command.strip(), re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
-
-
-def add_rows(project: Path, **rows: str) -> None:
-    """Append rows to sheets of a project."""
-    for name, text in rows.items():
-        (path,) = (project / "config").glob(f"{name}.*")
-        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
-
-
-def use_own_sheets(project: Path) -> None:
-    """Let every run of a project read the sheets of the worked examples, as with `config/own.yaml`."""
-    own_sheets = re.search(
-        r"^own_sheets:\n(  .*\n)+", (project / "config/own.yaml").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    config = project / "config/config.yaml"
-    config.write_text(config.read_text(encoding="utf-8").replace("own_sheets: {}\n", own_sheets[0]), encoding="utf-8")
-
-
-def own_environment(project: Path) -> None:
-    """Give a project the Makefile, and our environment as if it had set it up, packages of base models included."""
-    for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-retrain.lock"):
-        (project / name).symlink_to(ROOT / name)
-    (project / ".venv").unlink()
-    (project / ".venv").mkdir()
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (project / ".venv" / name).symlink_to(Path(sys.prefix, name))
-    for name in ("ready", "retrainable"):
-        (project / ".venv" / name).touch()
-
-
-def own_code(project: Path) -> None:
-    """Give a project a copy of the code, which can be edited."""
-    (project / "src").unlink()
-    shutil.copytree(ROOT / "src", project / "src")
-
-
-def own_statistics(project: Path) -> Path:
-    """Give a project a folder of its own for embedded statistics, which can be added to."""
-    (project / "resources").unlink()
-    folder = project / "resources" / "statistics"
-    folder.mkdir(parents=True)
-    for path in (ROOT / "resources").glob("*.tsv"):
-        (folder.parent / path.name).symlink_to(path)
-    for path in (ROOT / "resources" / "statistics").glob("*.parquet"):
-        (folder / path.name).symlink_to(path)
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path):
-    return clone(tmp_path)
-
-
-@pytest.fixture
-def sheets_read_once(monkeypatch):
-    """Read a sheet of the study once per content; what is checked between sheets is checked every time."""
-    from study.sheets import files
-
-    read = _READ.setdefault("read", files.read_file)
-
-    def once(path, of):
-        try:
-            key = path, of, Path(path).read_bytes()
-        except OSError:
-            return read(path, of)
-        if key not in _READ:
-            _READ[key] = read(path, of)
-        return _READ[key]
-
-    monkeypatch.setattr(files, "read_file", once)
-
-
-_READ: dict[object, object] = {}

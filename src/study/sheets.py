@@ -70,7 +70,7 @@ def typed(value: Any, schema: Mapping[str, Any]) -> Any:
         known: Mapping[str, Any] = schema.get("properties", {})
         others: Mapping[str, Any] = next(iter(schema.get("patternProperties", {}).values()), {})
         return {key: typed(inner, known.get(key, others)) for key, inner in value.items()}
-    kind, text = schema.get("type"), str(value)
+    kind, text = schema.get("type"), value if isinstance(value, str) else ""
     if kind == "integer" and re.fullmatch(r"-?\d+", text):
         return int(text)
     if kind == "number" and re.fullmatch(r"-?\d*\.?\d+", text):
@@ -107,7 +107,8 @@ def _explain(error: ValidationError, schema: Mapping[str, Any], place: Callable[
         expected = str(inner.get("description", expected))
     if error.validator == "additionalProperties":
         inside = error.schema.get("properties", {})
-        name = next(name for name in found if name not in inside)
+        patterns = error.schema.get("patternProperties", {})
+        name = next(name for name in found if not (name in inside or any(re.search(p, name) for p in patterns)))
         refuse(place(path), f"the unknown name {name!r}", one_among(name, inside) if inside else expected)
     if error.validator == "required":
         name = next(name for name in error.validator_value if name not in found)

@@ -28,7 +28,6 @@ from study.reproduction.claims import band, other_decision
 from study.reproduction.describe import describe
 from study.reproduction.thresholds import near, size_scaling, thresholds
 from study.reproduction.validate import validate
-from study.tables.columns import IN_ORDER
 from study.test_sets.resize import resize
 
 
@@ -47,6 +46,7 @@ def pairs(gains, pvalues, *, systems=None, **columns) -> pd.DataFrame:
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
         "standard_error": np.asarray(gains, float) / 1.6448536269514722, "correlation": 0.5,
         "pvalue": np.nan, "pvalue_one_sided": np.asarray(pvalues, float), "number": 0,
+        "pvalue_low": np.asarray(pvalues, float), "pvalue_high": np.asarray(pvalues, float),
     }  # fmt: skip
     return pd.DataFrame(table | columns)
 
@@ -505,7 +505,7 @@ def published(**columns) -> pd.DataFrame:
     row = {
         "item": "i", "page": "998", "what": "w", "published": 1.0, "unit": "BLEU", "n_segments": 400.0,
         "information": np.nan, "information_from": "", "n_systems": np.nan, "n_pairs": np.nan,
-        "compared_with": "threshold:d:all", "why": "",
+        "compared_with": "threshold:d:all", "why": "", "evidence": "other data", "comparison": "",
     }  # fmt: skip
     return pd.DataFrame([row | columns])
 
@@ -525,12 +525,6 @@ class TestCheck:
             "subset": ["all", "all", "same group"], "n_segments": [100, 25, 400], "n_systems": 20,
             "n_windows": [1, 16, 1], "threshold": [2.1, 3.3, 4.0], "error_segments": [0.05, 0.4, 0.1],
             "printed_error_segments": [0.06, 0.2, 0.1], "printed_error": [0.1, 0.3, 0.2],
-        }
-    )  # fmt: skip
-    size_scaling = pd.DataFrame(
-        {
-            "dataset": ["d", "task=mt"], "test": "bootstrap", "subset": "all", "n_low": 25, "n_high": 100,
-            "exponent": -0.45, "exponent_low": -0.48, "exponent_high": -0.42,
         }
     )  # fmt: skip
     calibration = pd.DataFrame(
@@ -557,12 +551,12 @@ class TestCheck:
         }
     )  # fmt: skip
 
-    TABLES = ("thresholds", "threshold_errors", "size_scaling", "calibration", "relative_error", "run_time")
+    TABLES = ("thresholds", "threshold_errors", "calibration", "relative_error", "run_time")
 
     def check(self, tables=None, **columns) -> pd.Series:
         """One line of the sheet; `tables` are instead of those above, or beside them."""
         known = {name: getattr(self, name) for name in self.TABLES}
-        return only(check(named(published(**columns), "published.tsv"), **(known | (tables or {}))))
+        return only(check(named(published(**columns), "published.tsv"), **(known | (tables or {})))[0])
 
     def test_thresholds_are_scaled_by_the_square_root_of_size(self):
         row = self.check()
@@ -571,23 +565,6 @@ class TestCheck:
         # The interval over systems, widened by the error over segments.
         assert np.log(2.0 / row["low"]) == pytest.approx(np.hypot(np.log(2.0 / 1.8), 1.959964 * 0.05))
         assert np.log(row["high"] / 2.0) == pytest.approx(np.hypot(np.log(2.2 / 2.0), 1.959964 * 0.05))
-
-    def test_thresholds_are_scaled_by_words_where_the_papers_are_known(self):
-        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [16.0]})
-        row = self.check({"systems": systems}, information=400.0)
-        # By segments twice, by words half: ours has a quarter of the segments and four times the words.
-        assert (row["expected"], row["ours_information"], row["expected_by_information"]) == (2.0, 1600, 0.5)
-        assert (row["ratio"], row["verdict"]) == (4.0, "differs")
-        assert np.isnan(self.check(information=400.0)["expected_by_information"])
-
-    def test_between_the_two_scalings_nothing_can_be_said(self):
-        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [1.0]})
-        # Expected are 1 by segments and, with 16 times the paper's words per segment, 4 by words.
-        row = self.check({"systems": systems}, published=0.5, information=6400.0)
-        assert (row["expected"], row["expected_by_information"], row["ours"]) == (1.0, 4.0, 2.0)
-        assert (row["verdict"], "ours lies between" in row["why"]) == ("not comparable", True)
-        row = self.check({"systems": systems}, published=0.25, information=6400.0)
-        assert (row["expected_by_information"], row["verdict"]) == (2.0, "agrees")
 
     @pytest.mark.parametrize("n_systems", [np.nan, 5, 20, 80])
     @pytest.mark.parametrize("published_value", [1.0, 1.1, 1.15, 1.2, 1.5, 0.9, 0.8])
@@ -600,7 +577,7 @@ class TestCheck:
         z = np.log(2.0 / (2.0 * published_value)) / np.hypot(error, theirs)
         found = row[["error", "published_error", "z"]].to_numpy(float)
         assert found == pytest.approx([error, theirs, z], abs=1e-6)
-        assert row["verdict"] == ("agrees" if abs(z) <= 1.96 else "differs")
+        assert row["verdict"] in (("agrees", "cannot tell") if abs(z) <= 1.96 else ("differs",))
 
     def test_one_of_many_windows_is_compared_by_their_mean(self):
         """Ours is the mean of 16 windows, whose error is a quarter of that of one; the paper has one window."""
@@ -633,32 +610,6 @@ class TestCheck:
         row = self.check(compared_with="", published=np.nan, why="no such systems")
         assert (row["verdict"], row["why"]) == ("not comparable", "no such systems")
 
-    @pytest.mark.parametrize(("value", "verdict"), [(-0.45, "agrees"), (-0.89, "agrees"), (-0.91, "differs")])
-    def test_an_exponent_has_the_errors_of_the_two_thresholds_that_it_follows_from(self, value, verdict):
-        row = self.check(compared_with="exponent:d:all", published=value, n_segments=np.nan)
-        theirs = np.hypot(0.3, 0.1) / np.log(100 / 25)
-        assert row["z"] == pytest.approx((-0.45 - value) / np.hypot(0.06 / 3.92, theirs), rel=1e-4)
-        assert (row["ours"], row["expected"], row["verdict"]) == (-0.45, value, verdict)
-        row = self.check(compared_with="exponent:task=mt:all", published=value, n_segments=np.nan)
-        assert row["verdict"] == "not comparable"
-
-    def test_an_exponent_varies_with_the_order_of_the_segments_too(self):
-        order = {"claim": "order", "dataset": ["d"], "measured": IN_ORDER, "low": -0.6, "high": -0.4}
-        row = self.check({"claims": pd.DataFrame(order)}, compared_with="exponent:d:all", published=-0.5)
-        assert row["error"] == pytest.approx(np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
-
-    @pytest.mark.parametrize(
-        ("kind", "value", "verdict"),
-        [("claim", 0, "differs"), ("claim", 0.6, "agrees"), ("below", 1, "agrees"), ("below", 0.7, "differs")],
-    )
-    def test_claims_are_compared_with_a_theory_or_a_bound(self, kind, value, verdict):
-        ends = {"value": 0.62, "low": 0.5, "high": 0.74}
-        claims = pd.DataFrame({"claim": "c", "dataset": ["d"], "measured": "a ratio, of two"} | ends)
-        row = self.check({"claims": claims}, compared_with=f"{kind}:c:d:a ratio, of two", published=value)
-        assert (row["ours"], row["low"], row["high"], row["verdict"]) == (0.62, 0.5, 0.74, verdict)
-        if kind == "claim":
-            assert row["z"] == pytest.approx((0.62 - value) / (0.24 / (2 * 1.959964)))
-
     @pytest.mark.parametrize("distance", ["near", "iid"])
     @pytest.mark.parametrize("n_pairs", [np.nan, 58.0, 942.0])
     @pytest.mark.parametrize("value", [60, 70, 80, 85, 92, 100])
@@ -676,7 +627,7 @@ class TestCheck:
         other = np.hypot(1 / np.sqrt(n * spread), between / (pooled * (1 - pooled))) if n_pairs > 0 else error
         z = (logit(0.8) - logit(theirs)) / np.hypot(error, other)
         assert row["z"] == pytest.approx(z, abs=1e-5)
-        assert row["verdict"] == ("agrees" if abs(z) <= 1.96 else "differs")
+        assert row["verdict"] in (("agrees", "cannot tell") if abs(z) <= 1.96 else ("differs",))
 
     def test_pairs_that_the_paper_does_not_count_follow_from_those_near_05(self):
         """We have 50 pairs in the window and 150 in another range; the paper has 58 in the window, so 174."""
@@ -687,11 +638,11 @@ class TestCheck:
         ])  # fmt: skip
         tables = {name: getattr(self, name) for name in self.TABLES}
         tables["calibration"] = pd.concat([self.calibration, other])
-        row = only(check(named(sheet, "published.tsv"), **tables), item="wide")
+        row = only(check(named(sheet, "published.tsv"), **tables)[0], item="wide")
         assert row["published_error"] == pytest.approx(np.sqrt(0.16 / 174 + 0.06**2) / 0.16)
         assert row["why"] == "the paper's number of pairs is estimated: 174"
 
-    @pytest.mark.parametrize(("value", "verdict"), [(0.05, "agrees"), (0.076, "agrees"), (0.08, "differs")])
+    @pytest.mark.parametrize(("value", "verdict"), [(0.05, "cannot tell"), (0.076, "cannot tell"), (0.08, "differs")])
     def test_mean_p_values(self, value, verdict):
         row = self.check(compared_with="p:250:accuracy", published=value)
         assert (row["ours"], row["ours_n_segments"], row["expected"], row["verdict"]) == (0.05, 250, value, verdict)
@@ -725,7 +676,7 @@ class TestCheck:
         for times, ours in ((run_time.iloc[::-1], 250), (never, 0)):
             assert self.check({"run_time": times}, compared_with="faster:20000:accuracy")["ours"] == ours
 
-    @pytest.mark.parametrize(("n_pairs", "verdict"), [(0, "too few"), (9, "too few"), (10, "agrees")])
+    @pytest.mark.parametrize(("n_pairs", "verdict"), [(0, "too few"), (9, "too few"), (10, "cannot tell")])
     def test_shares_of_few_pairs(self, n_pairs, verdict):
         table = self.calibration.assign(n_pairs=n_pairs)
         row = self.check({"calibration": table}, compared_with="share:parsing:far:0.04-0.06", published=50.0)
@@ -750,11 +701,11 @@ class TestCheck:
 
     def test_lines_are_kept_in_order_and_none_is_lost(self):
         sheet = pd.concat([published(item="b"), published(item="a", compared_with="none")])
-        names = ("thresholds", "threshold_errors", "size_scaling")
+        names = ("thresholds", "threshold_errors")
         empty = {name: getattr(self, name).iloc[:0] for name in names}
-        found = check(sheet, **empty, calibration=self.calibration)
+        found, _ = check(sheet, **empty, calibration=self.calibration)
         assert found[["item", "verdict"]].to_numpy().tolist() == [["b", "not comparable"], ["a", "not comparable"]]
-        nothing = check(sheet.iloc[:0], **empty, calibration=self.calibration)
+        nothing, _ = check(sheet.iloc[:0], **empty, calibration=self.calibration)
         assert len(nothing) == 0
         assert "verdict" in nothing.columns
 
@@ -788,7 +739,7 @@ def study(dataset: str, error: float, *, n_systems: int = 30, spread: float = 1.
     return pairs(gains, norm.sf(gains / error), systems=names, dataset=dataset, same_group=same, standard_error=error)
 
 
-OVERLAY = pd.DataFrame({"dataset": ["ours"], "overlay": ["theirs"]})
+OVERLAY = {"ours": "theirs"}
 
 
 def compared(*tables: pd.DataFrame) -> pd.Series:

@@ -171,8 +171,8 @@ def test_a_base_model_that_is_killed_in_every_attempt_has_a_reason(train, tmp_pa
         train("cp {train} {model}")
         made = "output.txt"
     for k in (1, 2):
-        job(stage, k, "touch {model}{output}; sleep 60".replace("{output}" if stage == "train" else "{model}", ""), made,
-            killed=True)  # fmt: skip
+        written = "{model}" if stage == "train" else "{output}"
+        job(stage, k, f"touch {written}; sleep 60", made, killed=True)
         assert not Path(made).exists()
         shutil.rmtree(*Path().glob("**/*.part"))
     assert job(stage, 3, "true", made) == "killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"

@@ -19,7 +19,6 @@ from pairsig.io import tables
 from pairsig.metrics import registry
 from pairsig.planning import heterogeneity
 from running import ROOT
-from study import analysis, cli
 from study.analysis import over_systems
 from study.beyond import heterogeneity as measured_module
 from study.beyond.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
@@ -27,7 +26,7 @@ from study.beyond.heterogeneity import heterogeneity as measured
 from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each, reference
 
-SHEET = analysis.read(ROOT / "config/families.tsv", columns.FAMILIES)
+SHEET = tables.read(ROOT / "config/families.tsv", columns.FAMILIES, known=[columns.FAMILIES])
 
 
 def embedded(pattern):
@@ -214,24 +213,6 @@ def test_what_the_library_lends():
     lent = known_families(pd.DataFrame(rows))
     assert lent["family"].tolist() == ["a", "b"]
     assert lent["kappa_squared"].tolist() == [0.1235, 0.1235]
-
-
-@pytest.mark.slow
-def test_the_file_of_the_library_is_what_the_command_writes(tmp_path):
-    """If not, run `python -m study heterogeneity … --family-heterogeneity FILE` with the file of the library."""
-    sheet = tables.read(ROOT / "config/datasets.tsv")
-    metric = dict(zip(sheet["dataset"], sheet["metric"], strict=True))
-    given = [f"{STATISTICS / one}.parquet:{metric[one]}" for one in sheet["dataset"] if one in embedded("*")]
-    outputs = [f"--next-test-sets={tmp_path}/next.tsv", f"--family-heterogeneity={tmp_path}/b.tsv"]
-    words = ["heterogeneity", *given, f"--families={ROOT}/config/families.tsv", *outputs, f"--output={tmp_path}/h.tsv"]
-    assert cli.main(words) == 0
-    written, shipped = (
-        tables.read(path).set_index(["family", "metric"])
-        for path in (tmp_path / "b.tsv", ROOT / "src/pairsig/planning/family_heterogeneity.tsv")
-    )
-    pd.testing.assert_frame_equal(written, shipped, rtol=1e-3)
-    halves = tables.read(tmp_path / "h.tsv").query("family == 'halves'")
-    assert (halves["kappa_squared_low"] <= 0).all()
 
 
 @pytest.mark.parametrize("module", [over_systems, measured_module])

@@ -140,7 +140,7 @@ class TestApproximate:
         assert found[["error_low", "error_high"]].isna().all(axis=None)
 
     def test_no_pair_in_the_range_is_refused(self):
-        with pytest.raises(InputError, match="increase --n-simulated"):
+        with pytest.raises(InputError, match="increase montecarlo: n_simulated"):
             approximate([10], n_simulated=2, factors={250: 0.5})
 
 

@@ -23,7 +23,7 @@ from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in, pvalues
 from study.figures import style
-from study.reproduction.thresholds import THRESHOLDS, Z_05
+from study.reproduction.thresholds import THRESHOLDS
 from study.tables.columns import addressed
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
@@ -381,48 +381,6 @@ def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.
     values = dict(reversed(list(zip(subset, scaled[order].astype(float), strict=True))))
     return {name: value for name, value in values.items() if name in ("all", *(of_class.subset for of_class in drawn))}
 
-
-@styled
-def overview(*comparisons: pd.DataFrame) -> Figure:
-    """Median confidence against the gain in critical differences, one line per dataset, coloured by metric.
-
-    The critical difference is 1.645 times the median standard error of the dataset. A point is the median over the
-    pairs within a range of gains, with at least `FEWEST` pairs. The black line is the expectation for a pair with the
-    median standard error.
-    """
-    filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
-    name = "Confidence against gain, in critical differences of each dataset"
-    if not filled:
-        return _nothing(name, "pairs")
-    whole = pd.concat(filled, ignore_index=True)
-    figure, axes = style.column()
-    axes.set(xlabel="gain / critical difference of the dataset", ylabel=f"median {CONFIDENCE}", xlim=(0, 2.5))
-    edges = np.linspace(0, 2.5, 13)
-    n_datasets: dict[str, int] = {}
-    for _, panel in whole.groupby(["metric", "dataset", "test", "test_set"], sort=False, observed=True):
-        unit = Z_05 * panel["standard_error"].where(lambda error: error > 0).median()  # without any, no gain is drawn
-        points = pd.DataFrame({"gain": panel["gain"] / unit, "confidence": 1 - pvalues(panel)})
-        points = points[points["gain"] <= edges[-1]]
-        ranges = points.groupby(np.digitize(points["gain"], edges))
-        points = ranges.median()[ranges.size() >= FEWEST]
-        metric = metric_name(str(panel["metric"].iloc[0]))
-        if len(points):
-            n_datasets[metric] = n_datasets.get(metric, 0) + 1
-            axes.plot(
-                points["gain"], points["confidence"], color=style.metric_look(metric)[0], linewidth=0.7, alpha=0.8,
-                marker="o", markersize=1.5, gid=str(panel["dataset"].iloc[0]),
-            )  # fmt: skip
-    _draw_expected(axes, whole.assign(gain=0.0, standard_error=1 / Z_05), "#000000", width=1.6)
-    _limits(axes, whole)
-    _level_label(axes)
-    keys = [_line(f"{metric} ({count(n)})", color=style.metric_look(metric)[0], marker="o",
-                  markersize=2) for metric, n in n_datasets.items()]  # fmt: skip
-    style.explained(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
-    return style.says(figure, name)
-
-
-FEWEST = 5
-"""Minimal number of pairs in a range of gains of the overview."""
 
 MOST_SIZES = 6
 """Sizes of test sets in one figure."""

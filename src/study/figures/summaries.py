@@ -18,11 +18,10 @@ from matplotlib.ticker import LogLocator, NullLocator
 from matplotlib.transforms import blended_transform_factory
 
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
-from pairsig.io.rendering import count, two_decimals
+from pairsig.io.rendering import two_decimals
 from pairsig.metrics.names import metric_name
-from study.analysis.pairs import WINDOW, pvalues
+from study.analysis.pairs import WINDOW
 from study.figures import style
-from study.figures.confidence import saturation
 from study.tables.columns import addressed
 from study.test_sets import is_initial, is_whole
 
@@ -367,53 +366,3 @@ def outermost(rows: pd.DataFrame) -> pd.DataFrame:
     low, high = rows["p_low"].to_numpy(), rows["p_high"].to_numpy()
     within = (low[:, None] >= low) & (high[:, None] <= high)
     return rows[within.sum(axis=1) == 1]  # within no range but its own
-
-
-@styled
-def correlation(comparisons: pd.DataFrame) -> Figure:
-    """Gain against the correlation of the two systems, for significant and other pairs.
-
-    The line is the critical difference at p = 0.05 among pairs with about the same correlation: the median of 1.645
-    standard errors of the gain. It falls as the correlation increases.
-    """
-    rows, title = comparisons.dropna(subset=["correlation", "gain"]), "Gain against the correlation of two systems"
-    xlabel = "correlation of the two systems"
-    if rows.empty:
-        return style.nothing(title, "nothing to draw: no pairs", xlabel=xlabel, ylabel="gain (points)")
-    figure, axes = style.column()
-    axes.set(xlabel=xlabel, ylabel=style.gain_label(comparisons["metric"]))
-    significant = pvalues(rows) < 0.05
-    size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
-    top = saturation(rows)
-    kinds = [
-        (rows[significant], "^", BLUE, f"p < 0.05: {count(significant.sum())}"),
-        (rows[~significant], "o", ORANGE, f"p ≥ 0.05: {count((~significant).sum())}"),
-    ]
-    for pairs, marker, colour, label in kinds:
-        axes.scatter(pairs["correlation"], pairs["gain"], s=size, marker=marker, color=colour, linewidths=0, alpha=0.6,
-                     rasterized=len(rows) > style.RASTERIZE_ABOVE, label=label)  # fmt: skip
-    critical = critical_differences(rows)
-    if len(critical) > 1:
-        axes.plot(critical["correlation"], critical["gain"], color="white", linewidth=3.5)
-        axes.plot(critical["correlation"], critical["gain"], color=INK, linewidth=1.4, label="critical difference")
-    axes.set_ylim(-0.02 * top, top)
-    beyond = int((rows["gain"] > top).sum())
-    axes.set_title(rows["dataset"].iloc[0])
-    if beyond:
-        axes.plot([], [], linestyle="none", label=f"not drawn: {count(beyond)} with gains above {top:.3g} points")
-    style.explained(figure, axes.get_legend_handles_labels()[0])
-    return style.says(figure, title)
-
-
-def critical_differences(rows: pd.DataFrame, n_bins: int = 12) -> pd.DataFrame:
-    """Critical difference by correlation: median 1.645 · `standard_error` in `n_bins` equal ranges of correlation.
-
-    Ranges with fewer than 10 pairs are left out.
-    """
-    critical = rows.assign(gain=1.645 * rows["standard_error"])[["correlation", "gain"]].dropna()
-    low, high = critical["correlation"].min(), critical["correlation"].max()
-    if not low < high:
-        return critical.iloc[:0]
-    bins = np.floor((critical["correlation"] - low) / (high - low) * n_bins).clip(upper=n_bins - 1)
-    groups = critical.groupby(bins)
-    return groups.median()[groups.size() >= 10]

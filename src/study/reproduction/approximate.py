@@ -39,6 +39,7 @@ def approximate(
     n_resamples: Sequence[int] = SAMPLES,
     *,
     n_simulated: int = 40,
+    n_pairs: int | None = None,
     n_runs: int = 5,
     n_sizes: int = len(FACTORS),
     factors: Mapping[int, float] = FACTORS,
@@ -48,8 +49,8 @@ def approximate(
 ) -> pd.DataFrame:
     """Measure the relative error of Monte Carlo p-values (Figure 3) and exact p-values (Table 2).
 
-    For each number of sentences, `n_simulated` pairs of systems are simulated and tested exactly. The first quarter as
-    many (at least 3) with p in `P_RANGE` are then tested by randomization, `n_runs` times with different draws, and the
+    For each number of sentences, `n_simulated` pairs of systems are simulated and tested exactly. The first `n_pairs`
+    (a quarter as many, but at least 3) with p in `P_RANGE` are then tested by randomization, `n_runs` times with different draws, and the
     errors |p̂ − p| / p are averaged. (The paper takes the first five pairs with five runs each, and drops errors above
     10.) The same draws are used for all numbers of samples and all pairs. The numbers of sentences are the first
     `n_sizes` of `factors`.
@@ -73,7 +74,7 @@ def approximate(
             simulated = [systems(n, factor, name, seed + number) for number in range(n_simulated)]
             exact = [exact_test(a, b, metric=metric) for a, b in simulated]
             p = np.array([result.pvalue for result in exact])
-            chosen = np.flatnonzero((p >= P_RANGE[0]) & (p <= P_RANGE[1]))[: max(n_simulated // 4, 3)]
+            chosen = np.flatnonzero((p >= P_RANGE[0]) & (p <= P_RANGE[1]))[: n_pairs or max(n_simulated // 4, 3)]
             if not len(chosen):
                 raise InputError(
                     f"found no p from {P_RANGE[0]} to {P_RANGE[1]} in {n_simulated} simulated pairs with {n} sentences "

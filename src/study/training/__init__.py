@@ -162,30 +162,36 @@ def attempt(log: str, resources: Any, attempts: int) -> Iterator[Attempt]:
     """Run a command in one of several attempts; the one after the last says why all have failed.
 
     The workflow repeats a job that fails. A process that is killed for its memory or time cannot say so: the next
-    attempt finds in the log that it began and did not end.
+    attempt finds, in a file beside the log, that it began and did not end.
 
     Parameters
     ----------
     log
-        The log of the job. The first attempt begins it, and the others add to it.
+        The log of the job, which Snakemake deletes before each attempt.
     resources
         Resources of the job, with the number of the attempt from 1.
     """
     number, path = int(resources.attempt), Path(log)
-    before = path.read_text(encoding="utf-8").splitlines() if number > 1 and path.is_file() else []
-    marks = [line for line in before if line.startswith((_STARTED, _FAILED))]
+    history = path.with_name(f"{path.name}.attempts")
+    marks = history.read_text(encoding="utf-8").splitlines() if number > 1 and history.is_file() else []
     reason = ""
     if number > attempts:
         requested = marks[-1].partition(": ")[2] if marks else "unknown"
         killed = f"killed in attempt {attempts} of {attempts} (memory or time; requested: {requested})"
         reason = marks[-1].removeprefix(_FAILED) if marks and marks[-1].startswith(_FAILED) else killed
-    with path.open("w" if number == 1 else "a", encoding="utf-8") as file:
-        print(f"{_STARTED}{number}: {resources.mem_mb} MB, {resources.runtime} minutes", file=file, flush=True)
+
+    def mark(text: str) -> None:
+        marks.append(text)
+        history.write_text("".join(f"{line}\n" for line in marks), encoding="utf-8")
+
+    mark(f"{_STARTED}{number}: {resources.mem_mb} MB, {resources.runtime} minutes")
+    with path.open("w", encoding="utf-8") as file:
         try:
             yield Attempt(file, reason)
         except CommandError as error:
-            print(f"{_FAILED}{' '.join(str(error).split())}", file=file, flush=True)
+            mark(f"{_FAILED}{' '.join(str(error).split())}")
             raise
+    history.unlink()
 
 
 def folder_of(jars: Sequence[str]) -> Path:
