@@ -191,7 +191,7 @@ def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_a
 
 
 def test_a_part_of_an_array_is_killed_and_submitted_again(tmp_path):
-    """The commands are those of docs/speed.md, except that twenty times as many resamples leave time to kill one."""
+    """The commands are those of docs/computation.md, except that twenty times as many resamples leave time to kill one."""
     counts = simulate.statistics("accuracy", n_systems=20, n_segments=2000)
     statistics.write(counts, tmp_path / "counts.parquet")
     block = re.search(r"```bash\n(sbatch.*?)```", (ROOT / "docs" / "speed.md").read_text(encoding="utf-8"), re.DOTALL)

@@ -3,7 +3,7 @@
 A run is a training with another seed or training set, or one of several outputs sampled from a generative model. In a
 **crossed** design a run is the same for all units (segments or documents), as a training is. In a **nested** design
 every unit is sampled anew, so the units show all variance between runs. Two systems share their units, but not their
-runs. See docs/methods.md.
+runs. See docs/runs.md.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def compare_runs(
     + Σ max(0, s² − g²)/k in a crossed design and V = S² in a nested one (degrees of freedom: Satterthwaite 1946). Below
     p = 1e-4, and with fewer than 50 units, it shows the order of magnitude only. Where S² or V is 0, the data do not
     show how much the difference varies: then p is 1, and for V = 0 the interval is nan. Rare failures of a run that did
-    not occur are not covered. docs/methods.md has all formulas, and simulated error rates.
+    not occur are not covered. docs/runs.md has all formulas, and simulated error rates.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def on_another(
     first where 0 < d₁ < m(1 + v₁/v₂), so that right and wrong are differences of normal probabilities. The standard
     errors account for the number and lengths of segments.
 
-    docs/expected-replication.md reports what happens if the sources differ, and how the formula compares
+    docs/coverage.md reports what happens if the sources differ, and how the formula compares
     with shuffling.
 
     Parameters
