@@ -12,6 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from threading import Event
@@ -314,8 +315,7 @@ class Product:
                 stopped.set()
                 raise
 
-        # The workers already use all cores; additional threads of the BLAS would only slow them down.
-        with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             on_threads(work, range(n_threads), n_threads, stopped.set)  # which they check between two batches
 
     def split(self, draw: Draw, resampling: Resampling, n_resamples: int) -> tuple[int, int, int]:
@@ -395,6 +395,12 @@ def _keep_freed_memory() -> None:
     page, which took half of the time of short test sets. Since nothing is written to it, it takes no memory itself.
     """
     np.empty(2**25 - 2**16, dtype=np.int8)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Leave the cores to the worker threads, which additional threads of the BLAS would only slow down."""
+    limited: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    return limited
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ from pairsig.core.loops import FEW_PAIRS
 from pairsig.core.scores import TIE, Scorer
 from pairsig.core.steps import in_steps
 from pairsig.core.threads import on_threads
-from pairsig.core.totals import Progress
+from pairsig.core.totals import Progress, one_blas_thread
 from pairsig.io.errors import InputError
 from pairsig.io.packages import installed
 from pairsig.metrics import Metric
@@ -207,7 +207,9 @@ def log_pvalues(
             if progress is not None:
                 progress(1)
 
-        on_threads(compute, left.tolist(), threads)
+        if len(left):
+            with one_blas_thread():
+                on_threads(compute, left.tolist(), threads)
     done = ~np.isnan(logs) & ((gains != 0) | test.directed)
     with np.errstate(divide="ignore"):
         logs[done] = np.minimum(logs[done] + math.log(sides), 0.0) if favoured else np.log1p(-np.exp(logs[done]))
