@@ -78,8 +78,7 @@ def _put(path: Path, text: str) -> None:
 OTHERS = (
     (columns.STATISTICS, "`results/statistics/`: one row per system and segment; further columns are counts"),
     (columns.COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row per pair of systems"),
-    (columns.TRANSFER, "`pairsig transfer`: one row per pair of systems"),
-    (columns.METHODS, "`pairsig methods`, and `pairsig compare` where there are runs: one row per pair of methods"),
+    (columns.RUNS, "`pairsig runs`, and `pairsig compare` where there are runs: one row per pair of methods"),
     (columns.RANKS, "`pairsig rank`: one row per system, the best first"),
     (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row per pair of systems, the most certain first"),
     (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size in `rows`"),

@@ -94,7 +94,7 @@ def test_python_in_coming_from_runs(code, tmp_path, monkeypatch):
     for path in Path().glob("*.csv"):
         assert path.read_text().splitlines()[1:] == ["i0,0.0", "i1,1.0", "i2,0.5", "i3,0.5", "i4,1.0"]
         shutil.copy(path, "other.csv")
-        assert cli.main(["compare", str(path), "other.csv"]) == 0
+        assert cli.main(["compare", str(path), "other.csv", "--score", "win"]) == 0
 
 
 def test_python_in_the_page_on_documents_prints_what_it_says(monkeypatch, capsys):
