@@ -20,7 +20,7 @@ SNAKEMAKE := $(BIN)/snakemake
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
 .PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-packages test-rebuilt test-wheel \
-	test-slurm docs lint bench findings container lock clean
+	test-slurm docs lint bench reference findings container lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -80,6 +80,11 @@ test-wheel:
 test-slurm: quick
 	tests/slurm/cluster start
 	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+
+# Take the tables and figures of a finished `make reproduce` as the reference of this version.
+reference:
+	cp results/tables/*.tsv results/reference/
+	cd results/figures && cp $$(grep -ohE 'reference/[a-z0-9_]+\.png' ../README.md ../../README.md ../../docs/*.md | sort -u | sed 's#reference/##') ../reference/
 
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.md.
 findings: $(READY)

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, Phase, settings
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
-"""Examples of every property test in `make fuzz`."""
+"""Examples of every property test, if more are wanted: `EXAMPLES=2000 make test`."""
 
-# Every run uses the same examples, so that a failure is due to a change. `make fuzz` looks for others.
+# Every run uses the same examples, so that a failure is due to a change. `EXAMPLES` looks for others.
 # There is no deadline: how long an example takes depends on the machine more than on the code.
 settings.register_profile("same", max_examples=25, derandomize=True, database=None, deadline=None)
 settings.register_profile("fuzz", max_examples=EXAMPLES or 1, deadline=None)
@@ -36,7 +36,7 @@ def repetitions(number: int) -> int:
 
 
 def examples(number: int, *, simplified: bool = True) -> settings:
-    """Set how many examples a property test has, except in `make fuzz`. Its fixtures last for all of them.
+    """Set how many examples a property test has, unless `EXAMPLES` says otherwise. Its fixtures last for all of them.
 
     An example that fails is not simplified where it is the seed of a generator.
     """

@@ -36,7 +36,9 @@ SCORE = average("score")
 def test_every_row_is_the_test_of_two_systems(metric):
     """Every test, method and alternative that a pair in a fixed order has."""
     data, chosen = systems(metric)
-    tests = planned(["exact", "randomization", "bootstrap"], ["shifted", "percentile"], ["two-sided", "greater", "less"])
+    tests = planned(
+        ["exact", "randomization", "bootstrap"], ["shifted", "percentile"], ["two-sided", "greater", "less"]
+    )
     rows = compare(data, [chosen], tests, resampling=FEW)
     assert len(rows) == 2 * len(tests) == 24
     functions = {"exact": exact_test, "randomization": randomization_test, "bootstrap": bootstrap_test}
@@ -184,7 +186,9 @@ def test_a_table_of_rows():
 # Tables of all pairs
 
 
-@pytest.mark.parametrize(("metric", "test"), [("accuracy", "exact"), ("f1", "exact"), ("bleu", "randomization"), ("bleu", "bootstrap")])
+@pytest.mark.parametrize(
+    ("metric", "test"), [("accuracy", "exact"), ("f1", "exact"), ("bleu", "randomization"), ("bleu", "bootstrap")]
+)
 def test_tables_of_all_pairs_have_the_same_p_values(metric, test):
     data, chosen = systems(metric, n_systems=4)
     table = all_pairs.compare(data, test, metric=metric, n_resamples=2000, rng=7)

@@ -154,7 +154,9 @@ def test_items_have_the_sign_test(won, lost):
     a, b = [1] * won + [0] * lost + [1, 0], [0] * won + [1] * lost + [1, 0]
     for factor in (1, 100):
         result = exact_test(np.multiply(a, factor), np.multiply(b, factor))
-        assert result.log10_pvalue == pytest.approx(min(0, math.log10(2) + math.log10(ways) - n * math.log10(2)), abs=1e-9)
+        assert result.log10_pvalue == pytest.approx(
+            min(0, math.log10(2) + math.log10(ways) - n * math.log10(2)), abs=1e-9
+        )
     up = exact_test(a, b, alternative="greater").log10_pvalue
     ways = sum(math.comb(n, k) for k in range(won, n + 1))
     assert up == pytest.approx(math.log10(ways) - n * math.log10(2), abs=1e-9)
@@ -271,7 +273,10 @@ def test_the_border_of_swap_event_is_the_gain():
 def test_arts_f_of_sigfs_counts():
     """Four numbers a line, the two numerators the same: matched / gold and matched / predicted."""
     a, b = random_pair("f1", 40, 0)
-    result, three = exact_test(a[:, [0, 2, 0, 1]], b[:, [0, 2, 0, 1]], metric=art.F1_RATIO), exact_test(a, b, metric="f1")
+    result, three = (
+        exact_test(a[:, [0, 2, 0, 1]], b[:, [0, 2, 0, 1]], metric=art.F1_RATIO),
+        exact_test(a, b, metric="f1"),
+    )
     assert (result.pvalue, result.better) == (three.pvalue, three.better)
     assert (result.score_a, result.score_b) == (pytest.approx(three.score_a), pytest.approx(three.score_b))
 

@@ -68,7 +68,9 @@ def test_lower_is_better_changes_no_sign():
     a, b = np.array([[3, 10], [1, 9], [4, 12]]), np.array([[1, 10], [0, 9], [3, 12]])
     interval = difference_interval(a, b, metric=errors)
     assert interval.low + interval.high == pytest.approx(2 * 100 * 4 / 31)
-    assert (interval.low, interval.high) == pytest.approx(by_loops(errors, a.astype(float), b.astype(float))[:2], rel=1e-4)
+    assert (interval.low, interval.high) == pytest.approx(
+        by_loops(errors, a.astype(float), b.astype(float))[:2], rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e150])
@@ -177,9 +179,7 @@ def test_that_of_other_scores_is_students():
     assert math.isnan(score_interval([0.4, 0.4]).high)
     counts = simulate.statistics("bleu", n_systems=3, n_segments=20, seed=1)
     ends = of_scores(counts.counts, registry.metric("bleu"))
-    assert ends[1] == pytest.approx(
-        (lambda i: (i.low, i.high))(score_interval(counts.counts[1], metric="bleu"))
-    )
+    assert ends[1] == pytest.approx((lambda i: (i.low, i.high))(score_interval(counts.counts[1], metric="bleu")))
 
 
 def test_documents_are_the_units_if_they_are_given():

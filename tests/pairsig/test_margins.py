@@ -27,11 +27,15 @@ def score_by_likelihood(r, s, n, m):
         rest = 1 - q12 - q21
         return -(r * math.log(q12) if r else 0) - (s * math.log(q21) if s else 0) - (n - r - s) * math.log(rest)
 
-    q = optimize.minimize_scalar(minus_log, bounds=(m + 1e-12, (1 + m) / 2 - 1e-12), method="bounded", options={"xatol": 1e-13}).x
+    q = optimize.minimize_scalar(
+        minus_log, bounds=(m + 1e-12, (1 + m) / 2 - 1e-12), method="bounded", options={"xatol": 1e-13}
+    ).x
     return (r - s + n * m) / math.sqrt(n * (2 * q - m - m * m))
 
 
-@pytest.mark.parametrize(("r", "s", "n", "m"), [(5, 5, 200, 0.05), (12, 3, 60, 0.1), (0, 4, 40, 0.2), (30, 41, 300, 0.07)])
+@pytest.mark.parametrize(
+    ("r", "s", "n", "m"), [(5, 5, 200, 0.05), (12, 3, 60, 0.1), (0, 4, 40, 0.2), (30, 41, 300, 0.07)]
+)
 def test_items_have_tangos_score(r, s, n, m):
     z = score_by_likelihood(r, s, n, m)
     assert tango(r, s, n, m) == pytest.approx(z, abs=1e-5)
@@ -46,6 +50,7 @@ def test_items_have_tangos_score(r, s, n, m):
 
 def test_the_published_example_of_tango():
     """Tango (1998), Table III: r = 1, s = 0... of n = 44 pairs; the score interval of the difference is (−0.029, 0.118)."""
+
     def root(side, low, high):
         return optimize.brentq(lambda m: float(tango(*side, 44, m)) - 1.959964, low, high)
 

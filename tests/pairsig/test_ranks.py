@@ -111,7 +111,11 @@ def test_no_interval_where_the_test_could_reject_no_gain():
 def test_equal_systems_share_rank_and_cluster():
     items = np.arange(60)
     table = rank({"good": items % 10 > 0, "same": items % 10 > 0, "bad": items % 3 > 0}).table
-    assert table[["rank", "rank_low", "rank_high", "cluster"]].to_numpy().tolist() == [[1, 1, 2, 1], [1, 1, 2, 1], [3, 3, 3, 2]]
+    assert table[["rank", "rank_low", "rank_high", "cluster"]].to_numpy().tolist() == [
+        [1, 1, 2, 1],
+        [1, 1, 2, 1],
+        [3, 3, 3, 2],
+    ]
     assert table["p_next"].tolist()[0] == 1.0
 
 
@@ -134,7 +138,9 @@ def test_documents_are_swapped_as_wholes():
 
 
 def test_lower_is_better_turns_the_order():
-    counts = {name: np.stack([np.full(30, e) + np.arange(30) % 2, np.full(30, 9)], 1) for name, e in (("x", 2), ("y", 1))}
+    counts = {
+        name: np.stack([np.full(30, e) + np.arange(30) % 2, np.full(30, 9)], 1) for name, e in (("x", 2), ("y", 1))
+    }
     table = rank(counts, metric="ter").table
     assert table["system"].tolist() == ["y", "x"]
     assert table["score"].is_monotonic_increasing

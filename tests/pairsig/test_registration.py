@@ -168,4 +168,3 @@ def best(name: str, metric: Metric, gold) -> float:
 
 
 # A reader and a metric of somebody else.
-

@@ -340,7 +340,10 @@ def rejected(world, n, n_pairs, seed):
 
 @pytest.mark.parametrize(
     ("world", "n", "n_pairs"),
-    [("items", 50, 300), *(pytest.param(world, n, 1000, marks=pytest.mark.slow) for world in WORLDS for n in (20, 100))],
+    [
+        ("items", 50, 300),
+        *(pytest.param(world, n, 1000, marks=pytest.mark.slow) for world in WORLDS for n in (20, 100)),
+    ],
 )
 def test_rates(world, n, n_pairs):
     n_pairs = repetitions(n_pairs) if n_pairs > 300 else n_pairs

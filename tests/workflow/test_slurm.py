@@ -5,6 +5,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -12,11 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import simulate
-from conftest import add_rows, clone, worked_example
-from pairsig.comparisons import all_pairs
 from pairsig.core import statistics
-from pairsig.io import tables
 from running import BIN, ROOT, environment, run, snakemake
 
 CLUSTER = ROOT / "tests" / "slurm" / "cluster"
@@ -37,15 +34,19 @@ FAST = (
     *("--latency-wait", "15", "--slurm-keep-successful-logs"),
 )
 ON_SLURM = ("--workflow-profile", "workflow/profiles/slurm", *FAST)
-# Four jobs of some ten seconds, two of seconds that add their counts up.
-TABLES = ("results/comparisons/wmt21-de-en.bootstrap.parquet", "results/test_sets/wmt21-de-en.bootstrap.parquet")
+# Three jobs of some ten seconds, and one that adds their counts up.
+TABLES = ("results/comparisons/wmt21-de-en.parquet", "results/test_sets/wmt21-de-en.parquet")
 STUDY = ("--configfile", "many.yaml", "--set-scatter", "resamples=2", "--", *TABLES)
+MANY = (
+    "datasets: [wmt21-de-en]\nsplit: [wmt21-de-en]\nresampling: {n_resamples: 6000000, n_resamples_resized: 200000}\n"
+)
 
 
 def prepare(project):
-    (project / "many.yaml").write_text(
-        "datasets: [wmt21-de-en]\nresampling: {n_resamples: 3000000}\n", encoding="utf-8"
-    )
+    """Make of a folder the project as after a clone."""
+    for name in ("Snakefile", "workflow", "profiles", "config", "resources", "src"):
+        (project / name).symlink_to(ROOT / name)
+    (project / "many.yaml").write_text(MANY, encoding="utf-8")
     return project
 
 
@@ -56,15 +57,15 @@ def contents(project, names=TABLES):
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     """What a run on this machine gives, uncut."""
-    folder = prepare(clone(tmp_path_factory.mktemp("locally")))
-    snakemake("--configfile", "many.yaml", "--", *TABLES, cwd=folder)
+    folder = prepare(tmp_path_factory.mktemp("locally"))
+    snakemake("--configfile", "many.yaml", "--", *TABLES, cwd=folder, snakefile="Snakefile")
     return contents(folder)
 
 
 @pytest.fixture
-def running(project):
+def running(tmp_path):
     """A run on SLURM of which the first jobs are at work: its process, and their numbers."""
-    prepare(project)
+    project = prepare(tmp_path)
     process = start(project)
     yield project, process, at_work(project, process)
     if process.poll() is None:
@@ -81,7 +82,7 @@ def start(project):
 
 
 def at_work(project, process):
-    """The processes of `pairsig all-pairs` and `python -m study resize` that run in this folder, by SLURM job."""
+    """The processes of the scripts `compare.py` and `resize.py` that run in this folder, by SLURM job."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         assert process.poll() is None, (project / "printed.txt").read_text(encoding="utf-8")
@@ -90,11 +91,8 @@ def at_work(project, process):
             try:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
                 variables = dict(v.partition(b"=")[::2] for v in (folder / "environ").read_bytes().split(b"\0"))
-                if (
-                    words[1] == b"-m"
-                    and words[3] in (b"all-pairs", b"resize")
-                    and (folder / "cwd").resolve() == project.resolve()
-                ):
+                is_script = words[1].endswith((b".compare.py", b".resize.py"))
+                if is_script and (folder / "cwd").resolve() == project.resolve():
                     found[variables[b"SLURM_JOB_ID"].decode()] = int(folder.name)
             except (OSError, KeyError):
                 continue
@@ -113,11 +111,9 @@ def test_a_run_on_slurm_gives_the_bytes_of_a_run_here(running, expected):
     project, process, _ = running
     assert ends_well(project, process) == expected
     printed = (project / "printed.txt").read_text(encoding="utf-8")
-    # Four parts, and one job that adds them up.
-    assert len(re.findall("has been submitted with SLURM jobid", printed)) == 5
-    assert not (project / "results/parts/comparisons").exists() or not list(
-        (project / "results/parts").rglob("*.parquet")
-    )
+    # Two parts, one job that adds them up, and the other test sets.
+    assert len(re.findall("has been submitted with SLURM jobid", printed)) == 4
+    assert not list((project / "results/parts").rglob("*.parquet"))
 
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["a job is cancelled", "the process of a job is killed"])
@@ -162,53 +158,34 @@ def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancell
         run(str(PROFILE / "cancel"), cwd=project)
         left = run("squeue", "--noheader", "--format=%i", cwd=project).split()
         assert not set(jobs) & set(left)
-    snakemake("--unlock", "--configfile", "many.yaml", cwd=project)
+    snakemake("--unlock", "--configfile", "many.yaml", cwd=project, snakefile="Snakefile")
     assert ends_well(project, start(project)) == expected
     while run("squeue", "--noheader", "--format=%Z", cwd=project).split().count(str(project)):
         time.sleep(1)
     assert contents(project) == expected
-    printed = snakemake("--dry-run", *STUDY, cwd=project)
+    printed = snakemake("--dry-run", *STUDY, cwd=project, snakefile="Snakefile")
     assert "Nothing to be done" in printed
 
 
-def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_alone(project):
+def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_alone(tmp_path):
     """SLURM kills it twice, and the third attempt records that."""
-    base_model, training_set, dataset = worked_example("Your own base model")[0]
+    project = prepare(tmp_path)
+    shutil.copytree(ROOT / "config/example", project / "own")
     hungry = "python -c 'x = b\"1\" * 1500_000_000; import time; time.sleep(60)'"
     hungry = f"case {{train}} in *quarter-2*) {hungry};; esac; awk"
-    base_model = base_model.replace("train: awk", f"train: >-\n    {hungry}").replace("mem_mb: 500", "mem_mb: 800")
-    training_set = training_set.replace("[dice, joint-hmm]", "[dice]").replace("{full: 4, quarter: 4}", "{quarter: 3}")
-    add_rows(project, base_models=base_model, training_sets=training_set, datasets=dataset)
+    for name, changes in {
+        "base_models.yaml": {"train: awk": f"train: >-\n    {hungry}", "mem_mb: 500": "mem_mb: 800"},
+        "training_sets.yaml": {"[dice, joint-hmm]": "[dice]", "{full: 4, quarter: 4}": "{quarter: 3}"},
+    }.items():
+        text = (project / "own" / name).read_text(encoding="utf-8")
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        (project / "own" / name).write_text(text, encoding="utf-8")
     counted = "results/statistics/example-alignment.parquet"
-    arguments = ("--config", "retrain=true", "datasets=[example-alignment]")
-    snakemake(*ON_SLURM, counted, *arguments, cwd=project, timeout=1500)
+    arguments = ("--config", "retrain=true", "datasets=[example-alignment]", "sheets=[config,own]")
+    snakemake(*ON_SLURM, counted, *arguments, cwd=project, snakefile="Snakefile")
     made = statistics.read(project / counted)
     assert set(made.systems) == {"dice-quarter-1", "dice-quarter-3"}
     (left_out,) = made.omissions
     assert left_out.system == "dice-quarter-2"
     assert left_out.reason == "killed in attempt 2 of 2 (memory or time; requested: 1600 MB, 10 minutes)"
-    assert not list((project / "results" / "models").rglob(".*"))
-
-
-def test_a_part_of_an_array_is_killed_and_submitted_again(tmp_path):
-    """The commands are those of docs/computation.md, except that twenty times as many resamples leave time to kill one."""
-    counts = simulate.statistics("accuracy", n_systems=20, n_segments=2000)
-    statistics.write(counts, tmp_path / "counts.parquet")
-    block = re.search(r"```bash\n(sbatch.*?)```", (ROOT / "docs" / "speed.md").read_text(encoding="utf-8"), re.DOTALL)
-    array, merge = block[1].replace("100000", "2000000").replace("'pairsig", f"'{BIN}/pairsig").strip().rsplit("\n", 1)
-    submitted = subprocess.Popen(["bash", "-c", array], cwd=tmp_path, env=environment(tmp_path))
-    deadline = time.monotonic() + 120
-    while not (found := run("pgrep", "-f", "part 3/4", cwd=tmp_path, status=None).split()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    time.sleep(2)
-    os.kill(int(found[-1]), signal.SIGKILL)
-    assert submitted.wait(timeout=300) != 0
-    assert sorted(path.name for path in tmp_path.glob("part-*")) == [f"part-{k}.parquet" for k in (1, 2, 4)]
-    merge = f"{BIN}/{merge}"
-    assert "part 3/4 is missing" in run("bash", "-c", merge, cwd=tmp_path, status=2)
-    run("bash", "-c", array.replace("1-4", "3"), cwd=tmp_path)
-    run("bash", "-c", merge, cwd=tmp_path)
-    whole = all_pairs.compare(counts, "bootstrap", metric="accuracy", n_resamples=2_000_000, threads=2)
-    tables.write(whole, tmp_path / "whole.tsv")
-    assert (tmp_path / "comparisons.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()

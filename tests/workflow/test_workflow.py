@@ -94,7 +94,7 @@ def test_another_setting_repeats_what_it_can_change(small, tmp_path):
         (("--configfile", "config/own.yaml"), {"extract": 3, "collect": 1, "compare": 1, "gain_confidence": 1}),
         (("--configfile", "config/own.yaml", "--config", "retrain=true", "datasets=[example-alignment]"),
          {"train": 16, "predict": 16, "extract": 16, "resample": 8, "compare": 1}),
-        (("--config", "source=derived", "datasets=[example]", "sheets=[config,config/example]", "tables=[]"), {"extract": 3}),
+        (("--config", "datasets=[example]", "sheets=[config,config/example]", "tables=[]"), {"extract": 3}),
         (("--workflow-profile", "workflow/profiles/slurm", "--executor", "dryrun"), {"compare": 90}),
     ],
 )  # fmt: skip

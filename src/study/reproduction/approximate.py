@@ -50,10 +50,10 @@ def approximate(
     """Measure the relative error of Monte Carlo p-values (Figure 3) and exact p-values (Table 2).
 
     For each number of sentences, `n_simulated` pairs of systems are simulated and tested exactly. The first `n_pairs`
-    (a quarter as many, but at least 3) with p in `P_RANGE` are then tested by randomization, `n_runs` times with different draws, and the
-    errors |p̂ − p| / p are averaged. (The paper takes the first five pairs with five runs each, and drops errors above
-    10.) The same draws are used for all numbers of samples and all pairs. The numbers of sentences are the first
-    `n_sizes` of `factors`.
+    (default: a quarter as many, at least 3) with p in `P_RANGE` are then tested by randomization, `n_runs` times with
+    different draws, and the errors |p̂ − p| / p are averaged. (The paper takes the first five pairs with five runs each,
+    and drops errors above 10.) The same draws are used for all numbers of samples and all pairs. The numbers of
+    sentences are the first `n_sizes` of `factors`.
 
     Returns
     -------
