@@ -55,8 +55,8 @@ class Comparison(TableResult):
     table
         One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
         interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and
-        `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of pairs, `n_compared`. If each segment is right or wrong, only
-        system A is right on `only_a` of them, and only B on `only_b`.
+        `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of
+        pairs, `n_compared`. If each segment is right or wrong, only system A is right on `only_a` of them, and only B on `only_b`.
     statistics, metric
         What was compared. Every other function of pairsig accepts them.
     unit
@@ -315,11 +315,10 @@ def compare(
                 statistics, [chosen], tests, pairs=pairs, baseline=baseline, unit=unit, resampling=resampling
             )
         )
-    notes = [
-        f"{row['system_a']} and {row['system_b']}: {note}" if len(rows) > 1 else note
-        for row in rows[["system_a", "system_b", "notes"]].to_dict("records")
-        for note in row["notes"]
-    ]
+    notes: list[str] = []
+    for row in rows[["system_a", "system_b", "notes"]].to_dict("records"):
+        about = f"{row['system_a']} and {row['system_b']}: " if len(rows) > 1 else ""
+        notes += [f"{about}{note}" for note in row["notes"]]
     return Comparison(
         table=statistics.as_read(rows[list(COLUMNS)]),
         statistics=statistics,

@@ -79,7 +79,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "n-resamples": {"type": console.whole, "default": 100_000, "metavar": "B", "help": "default: 100,000"},
     "output": {"type": console.result, "metavar": "FILE", "help": "write it: .json, .csv, .tsv, .parquet, .md, .tex"},
     "plot": {"type": console.picture, "metavar": "FILE", "help": "also plot it: .svg, .pdf, .png"},
-    "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": "instead: the runs of a system"},
+    "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": "instead: runs of a system"},
     "seed": {"type": console.whole, "default": 2012, "metavar": "N", "help": "default: 2012"},
     "threads": {"type": console.whole, "metavar": "N", "help": "default: all cores; only changes time"},
     "unit": {"choices": ("segment", "document"), "metavar": "U", "default": "segment", "help": "segment or document"},
@@ -381,9 +381,10 @@ def _one_system(arguments: argparse.Namespace, data: Sequence[Statistics], notes
                 f"found one system, {data[0].methods[0]}, and --{option.replace('_', '-')}, expected at least "
                 "two systems"
             )
-    rows = [
-        row for systems in data for metric in systems.metrics for row in scores.of_each(systems, metric, arguments.unit)
-    ]
+    rows: list[Row] = []
+    for systems in data:
+        for metric in systems.metrics:
+            rows += scores.of_each(systems, metric, arguments.unit)
     console.note("one system was read, so nothing was compared: this is its score", always=True)
     _show(arguments, rows, lambda form: scores.render(rows, form), notes)
 
@@ -435,7 +436,8 @@ def _compare_outputs(
 
 def _assumed(data: Sequence[Statistics]) -> list[str]:
     """A sentence on the scores whose direction nobody declared."""
-    names = dict.fromkeys(metric.name for systems in data for metric in systems.metrics if metric.assumed)
+    metrics = chain.from_iterable(systems.metrics for systems in data)
+    names = dict.fromkeys(metric.name for metric in metrics if metric.assumed)
     return [f"Higher {listed(names)} is assumed to be better."] if names else []
 
 
@@ -499,7 +501,9 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         from pairsig.io import tables
         from pairsig.report import flips
 
-        parts = [flips.table(systems, metric, baseline) for systems in data for metric in systems.metrics]
+        parts: list[pd.DataFrame] = []
+        for systems in data:
+            parts += [flips.table(systems, metric, baseline) for metric in systems.metrics]
         tables.write(tables.for_spreadsheets(pd.concat(parts, ignore_index=True)), arguments.flips)
 
 

@@ -188,8 +188,8 @@ def start_protection() -> None:
 
 def was_read(path: AnyPath) -> None:
     """Remember a file that another library reads."""
-    if (found := Path(path)).exists():
-        status = found.stat()
+    if (target := Path(path)).exists():
+        status = target.stat()
         _READ.add((status.st_dev, status.st_ino))
 
 

@@ -90,21 +90,21 @@ def align(
     notes = [*_conditions(parts), *_notes(parts, metrics)]
     design = next((part.design for part in parts if part.design), "")
     aligned = []
-    for kept in _kept(parts, names, metrics, missing):
-        columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in kept.metrics)))
-        settings = {"missing": kept.missing, "design": design}
+    for used in _kept(parts, names, metrics, missing):
+        columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in used.metrics)))
+        settings = {"missing": used.missing, "design": design}
         statistics = Statistics(
             systems=tuple(names),
-            segments=label_array(items, f"{parts[0].source}: item")[kept.items],
-            documents=label_array(labels["documents"], f"{parts[0].source}: document")[kept.items],
-            domains=label_array(labels["domains"], f"{parts[0].source}: domain")[kept.items],
+            segments=label_array(items, f"{parts[0].source}: item")[used.items],
+            documents=label_array(labels["documents"], f"{parts[0].source}: document")[used.items],
+            domains=label_array(labels["domains"], f"{parts[0].source}: domain")[used.items],
             columns=columns,
-            counts=_stacked(parts, columns, kept.items),
+            counts=_stacked(parts, columns, used.items),
             provenance={key: value for key, value in settings.items() if value},
             runs=tuple(runs),
-            metrics=tuple(kept.metrics),
+            metrics=tuple(used.metrics),
         )
-        all_notes = dict.fromkeys([*notes, *kept.notes, *statistics.inconsistencies()])
+        all_notes = dict.fromkeys([*notes, *used.notes, *statistics.inconsistencies()])
         aligned.append(replace(statistics, notes=tuple(all_notes)))
     return aligned
 
@@ -263,22 +263,22 @@ def _check_shared(parts: Sequence[Output], rows: Sequence[Rows], column: str) ->
 
 def _of_items(parts: Sequence[Output], rows: Sequence[Rows], field: str) -> list[str]:
     """The document or the domain of each item, from whichever file has it; files that disagree are refused."""
-    found = [""] * len(rows[0])
+    of_items = [""] * len(rows[0])
     source: dict[int, Output] = {}
     for part, of_part in zip(parts, rows, strict=True):
         labels: Sequence[str] = getattr(part, field)
         for place, row in enumerate(of_part.tolist()) if any(labels) else ():
             name = labels[row].strip() if row >= 0 else ""
-            if not name or name == found[place]:
+            if not name or name == of_items[place]:
                 continue
-            if found[place]:
+            if of_items[place]:
                 raise InputError(
                     f"{part.where(row)}: item {named(part.items[row])} belongs to the {field[:-1]} {quoted(name)}, "
-                    f"but to {quoted(found[place])} in "
+                    f"but to {quoted(of_items[place])} in "
                     f"{source[place].source}, expected the same"
                 )
-            found[place], source[place] = name, part
-    return found
+            of_items[place], source[place] = name, part
+    return of_items
 
 
 def _extended(part: Output, rows: Rows) -> Output:
@@ -370,12 +370,12 @@ def _check_scale(part: Output, metric: Metric, first: Output) -> None:
 def _conditions(parts: Sequence[Output]) -> Iterator[str]:
     """Warnings of logs that differ in the version of the task, the data, the prompt or the number of shots."""
     for name in dict.fromkeys(chain.from_iterable(part.conditions for part in parts)):
-        found: dict[str, Output] = {}
+        values: dict[str, Output] = {}
         for part in parts:
             if name in part.conditions:
-                found.setdefault(part.conditions[name], part)
-        if len(found) > 1:
-            (here, first), (there, part) = list(found.items())[:2]
+                values.setdefault(part.conditions[name], part)
+        if len(values) > 1:
+            (here, first), (there, part) = list(values.items())[:2]
             if name in _OF_THE_TEST_SET:
                 raise InputError(
                     f"{part.source}: found the {name} {quoted(there)}, but {quoted(here)} in {first.source}, "
@@ -489,8 +489,8 @@ def _kept_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Seq
     """The sentences on which any system was scored, or all systems with `common`, and notes on the others."""
     scored = np.stack(list(map(_scored, parts)))
     together = np.logical_and if any(part.common for part in parts) else np.logical_or
-    kept = together.reduce(scored)
-    if not kept.any():
+    used = together.reduce(scored)
+    if not used.any():
         raise InputError(
             f"found no scored segment in {' and '.join(part.source for part in parts)}, expected at least one"
         )
@@ -503,26 +503,26 @@ def _kept_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Seq
             fate = (
                 f"their counts are 0 for {name}, so that its score is the one in its file; --common leaves them "
                 "out for all systems"
-                if kept[absent].any()
+                if used[absent].any()
                 else "they are left out for all systems, so scores differ from those in the files"
             )
             notes.append(
                 f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems "
                 f"were ({ids}{more}); {fate}"
             )
-    return _Kept(metrics, kept, notes)
+    return _Kept(metrics, used, notes)
 
 
-def _stacked(parts: Sequence[Output], columns: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _stacked(parts: Sequence[Output], columns: Sequence[str], used: NDArray[np.bool_]) -> NDArray[np.float64]:
     """The counts of the systems (systems × items × columns), as whole numbers if all are; what is missing is 0."""
-    everything = kept.all()
+    everything = used.all()
     arrays = []
     for part in parts:
         for column in columns:
-            values = part.values[column] if everything else part.values[column][kept]
+            values = part.values[column] if everything else part.values[column][used]
             arrays.append(whole(np.nan_to_num(values)) if values.dtype.kind == "f" else values)
     counts = np.empty(
-        (len(parts), int(np.count_nonzero(kept)), len(columns)),
+        (len(parts), int(np.count_nonzero(used)), len(columns)),
         dtype=np.result_type(*(array.dtype for array in arrays)),
     )
     for place, array in enumerate(arrays):

@@ -532,16 +532,16 @@ def _of_frame(frame: Any) -> Table:
     if hasattr(frame, "reset_index"):
         frame = _with_index(frame, source)
     try:
-        found = nw.from_native(frame, eager_only=True)
+        whole = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise InputError(
             f"found a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}, expected a path or "
             "a data frame (pandas, polars, pyarrow)"
         ) from None
-    if not len(found):
+    if not len(whole):
         raise InputError(f"{source}: found no rows, expected one per item")
-    columns = {str(name): found[name].to_list() for name in found.columns}
-    return Table(source, columns, range(1, len(found) + 1), "row")
+    columns = {str(name): whole[name].to_list() for name in whole.columns}
+    return Table(source, columns, range(1, len(whole) + 1), "row")
 
 
 def _with_index(frame: Any, source: str) -> Any:

@@ -394,11 +394,11 @@ def _check_words(path: str, segments: Sequence[Any], gold: Sequence[Any]) -> Non
                 (n for n, pair in enumerate(zip(words, expected, strict=False)) if pair[0] != pair[1]),
                 min(len(words), len(expected)),
             )
-            found, other = (
+            word_here, other = (
                 named(text[place]) if place < len(text) else "the end of the sentence" for text in (words, expected)
             )
             raise InputError(
-                f"{path}: found {found} as word {place + 1} of sentence {number}, expected {other} as in the reference"
+                f"{path}: found {word_here} as word {place + 1} of sentence {number}, expected {other} as in the reference"
             )
 
 

@@ -6,6 +6,7 @@ The way is the same for all of them: files → one `Output` per system and run �
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -156,8 +157,8 @@ def read(
       correct: Σ correct / number of segments (higher is better, assumed)
     - read the data frame: 2 systems (old, new) × 2 items (task), no runs; correct: 0 or 1, higher is better (assumed)
     """
-    found = {name: value for name, value in locals().items() if name not in ("data", "others")} | others
-    parts = read_all(data, found)
+    results = {name: value for name, value in locals().items() if name not in ("data", "others")} | others
+    parts = read_all(data, results)
     if len(parts) == 1:
         return parts[0]
     names_of_metrics = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
@@ -387,14 +388,10 @@ class _Files:
         for metric in chosen:
             extraction.functions(metric, reader)
         is_text = extraction._is_text(reader)
-        own = {
-            name
-            for metric in chosen
-            if metric.extractor and metric.name not in registry.METRICS
-            for name in options_of(metric.extractor)
-        }
+        others = [metric.extractor for metric in chosen if metric.extractor and metric.name not in registry.METRICS]
+        of_metrics = set(chain.from_iterable(map(options_of, others)))
         options.check(
-            [name for name in self.declared if name not in own],
+            [name for name in self.declared if name not in of_metrics],
             {"outputs", reader, *(["text"] if is_text else []), *(metric.name for metric in chosen)},
             self.paths[0],
         )
@@ -422,7 +419,7 @@ class _Files:
             segments = gold.outputs(path)
             for metric, of_systems in zip(chosen, counted, strict=True):
                 of_systems.append(gold.counts(path, segments, metric, system))
-        found = []
+        results = []
         for metric, of_systems in zip(chosen, counted, strict=True):
             notes = [*self.notes, *chain.from_iterable(part.notes for part in of_systems)]
             data = _collected(of_systems, metric)
@@ -430,10 +427,10 @@ class _Files:
                 f"|document_file:{Path(self.declared['document_file']).name}" for _ in documents[:1]
             )
             data = replace(data, runs=tuple(self.runs), provenance={"settings": settings})
-            found.append(
+            results.append(
                 replace(data, notes=(summary([*self.paths, *references], [data], gold.by), *dict.fromkeys(notes)))
             )
-        return found
+        return results
 
 
 def _collected(parts: Sequence[Statistics], metric: Metric) -> Statistics:
@@ -441,7 +438,7 @@ def _collected(parts: Sequence[Statistics], metric: Metric) -> Statistics:
     if metric.labels == "by class":
         from pairsig.metrics.classification import of_classes
 
-        classes = sorted({column.partition(" ")[2] for part in parts for column in part.columns})
+        classes = sorted({column.partition(" ")[2] for column in chain.from_iterable(part.columns for part in parts)})
         metric = of_classes(metric, classes)
         widened = []
         for part in parts:
@@ -529,7 +526,7 @@ def _aligned(
     if declared.get("sample") and parts[0].is_log:
         parts = _over_runs(parts, [name for name in metrics if isinstance(name, str) and passes(name)])
         files, methods_of = (
-            [tuple(part for part in parts if part.source in {one.source for one in group}) for group in files],
+            [tuple(part for part in parts if part.source in {other.source for other in group}) for group in files],
             methods,
         )
         methods = methods_of
@@ -543,25 +540,29 @@ def _aligned(
             for part in parts
         ]
     if parts[0].is_log and tasks.several(parts, called):
-        found = tasks.align(parts, called, runs_of, metrics=[name for name in metrics if not passes(str(name))], **how)
+        results = tasks.align(
+            parts, called, runs_of, metrics=[name for name in metrics if not passes(str(name))], **how
+        )
     elif any(part.task for part in parts) and not parts[0].is_log:
-        found = []
+        results = []
         for task in dict.fromkeys(part.task for part in parts):
             of_task = [part for part in parts if part.task == task]
-            found += [replace(data, dataset=task) for data in align(of_task, [part.system for part in of_task], **how)]
+            results += [
+                replace(data, dataset=task) for data in align(of_task, [part.system for part in of_task], **how)
+            ]
     else:
         if parts[0].is_log or reader in readers.COUNTS:
             parts = _restricted(parts, [name for name in metrics if not passes(str(name))])
-        found = align(parts, list(map(run_name, called, runs_of)), runs=runs_of, **how)
-    found = [data.in_order() for data in found]
+        results = align(parts, list(map(run_name, called, runs_of)), runs=runs_of, **how)
+    results = [data.in_order() for data in results]
     if declared.get("macro"):
-        found = [tasks.macro(data) for data in found]
+        results = [tasks.macro(data) for data in results]
     about = summary(
-        sources, found, parts[0].by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts
+        sources, results, parts[0].by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts
     )
     settings = _settings(declared, reader)
     result = []
-    for data in found:
+    for data in results:
         provenance = {**data.provenance, **({"settings": settings} if settings else {})}
         result.append(replace(data, provenance=provenance, notes=tuple(dict.fromkeys([about, *notes, *data.notes]))))
     return result
@@ -658,13 +659,13 @@ def _first_of(parts: Sequence[Output], items: Sequence[str], what: str) -> tuple
 
 
 def summary(
-    sources: Sequence[Any], found: Sequence[Statistics], by: str, *, samples: str = "", parts: Sequence[Output] = ()
+    sources: Sequence[Any], results: Sequence[Statistics], by: str, *, samples: str = "", parts: Sequence[Output] = ()
 ) -> str:
     """The sentence that says what was read: files, systems, items, runs, values, what is missing, and directions."""
-    first = found[0]
-    methods = list(dict.fromkeys(chain.from_iterable(data.methods for data in found)))
-    runs = {data.methods.count(method) for data in found for method in data.methods}
-    sizes = sorted({len(data.segments) for data in found})
+    first = results[0]
+    methods = list(dict.fromkeys(chain.from_iterable(data.methods for data in results)))
+    runs = set(chain.from_iterable(Counter(data.methods).values() for data in results))
+    sizes = sorted({len(data.segments) for data in results})
     size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     n_runs = (
         f"{min(runs)} to {max(runs)} runs"
@@ -678,7 +679,7 @@ def summary(
     about = [f"{systems} × {size} items ({by or 'by position'})", n_runs]
     about += [f"{n_documents:,} documents"] * (n_documents > 0) + [samples] * bool(samples)
     scores: list[str] = []
-    for data in found:
+    for data in results:
         for metric in data.metrics:
             if len(scores) < 6:
                 scores.append(_values(data, metric, parts))
@@ -727,11 +728,11 @@ def _of_frames(frames: Sequence[Any], declared: Mapping[str, Any], called: Seque
         roles = _wide(frames[0], roles)
     files = [table.read(frame, roles, several=len(frames) > 1) for frame in frames]
     sources = ["the data frame" if len(frames) == 1 else f"{len(frames)} data frames"]
-    found = _aligned(files, called, [""] * len(frames), declared, "table", is_named=any(called), sources=sources)
+    results = _aligned(files, called, [""] * len(frames), declared, "table", is_named=any(called), sources=sources)
     import narwhals.stable.v2 as nw
 
     library = nw.from_native(frames[0]).implementation
-    return [replace(data, library=library) for data in found]
+    return [replace(data, library=library) for data in results]
 
 
 def _declares_roles(roles: Roles) -> bool:

@@ -157,12 +157,12 @@ class _Reading:
         )
         for role in roles:
             for name in split(getattr(self.roles, role), self.table.names):
-                found = name if name in self.table.names else self.by_lower.get(name.lower())
-                if found is None:
+                column = name if name in self.table.names else self.by_lower.get(name.lower())
+                if column is None:
                     raise self.refusal(
                         f"no column {quoted(name)} for --{role.replace('_', '-')}{near(name, self.table.names)}"
                     )
-                declared.setdefault(role, []).append(found)
+                declared.setdefault(role, []).append(column)
         taken: dict[str, str] = {}
         for role, names in declared.items():
             for name in names:
@@ -183,12 +183,12 @@ class _Reading:
     @cached_property
     def columns_of(self) -> dict[str, list[str]]:
         """The columns of each role, declared or with a standard name."""
-        found = dict(self.declared)
-        scores = [part for name in split(self.roles.score, self.table.names) for part in [name, *name.split("/")]]
-        taken = {*chain.from_iterable(found.values()), *scores}
+        columns = dict(self.declared)
+        scores = split(self.roles.score, self.table.names)
+        taken = {*chain.from_iterable(columns.values()), *scores, *chain.from_iterable(map(_parts, scores))}
         for role, names in STANDARD.items():
             if (
-                role in found
+                role in columns
                 or (role == "system" and (self.roles.systems or self.roles.winner))
                 or (role == "domain" and self.roles.macro)
             ):
@@ -200,9 +200,9 @@ class _Reading:
                 raise self.refusal(
                     f"the columns {listed(known)}, expected one with the {role}: choose it with --{role}"
                 )
-            if known and not (role == "run" and "sample" in found and found["sample"] == known):
-                found[role] = known
-        return found
+            if known and not (role == "run" and "sample" in columns and columns["sample"] == known):
+                columns[role] = known
+        return columns
 
     def refusal(self, *missing: str) -> InputError:
         """The message for all roles that are missing: what is wrong, the columns, and the options that give roles."""
@@ -352,7 +352,7 @@ class _Reading:
         """The mean of the columns of scores that are declared, or of the one with a standard name, or that is left."""
         used = {
             *chain.from_iterable(self.columns_of.values()),
-            *(self.by_lower[name] for names in STANDARD.values() for name in names if name in self.by_lower),
+            *(self.by_lower[name] for name in chain(*STANDARD.values()) if name in self.by_lower),
         }
         left = [name for name in self.table.names if name not in used]
         names = split(self.roles.score, self.table.names)
@@ -518,12 +518,9 @@ class _Reading:
             order = np.argsort(first)
             known = [known[place] for place in order]
             codes = np.argsort(order)[codes]
-        if role in ("item", "system", "run", "sample") and "" in (
-            (names[1:] and [part for label in known for part in label.split("/")]) or known
-        ):
-            empty = next(
-                place for place, label in enumerate(known) if not all(label.split("/") if names[1:] else [label])
-            )
+        lacking = [place for place, text in enumerate(known) if not all(_parts(text) if names[1:] else [text])]
+        if role in ("item", "system", "run", "sample") and lacking:
+            empty = lacking[0]
             raise InputError(
                 f"{self.table.where(int(np.argmax(codes == empty)))}: found an empty cell in column "
                 f"{listed(names)}, expected the {role}"
@@ -541,9 +538,9 @@ class _Reading:
                 f"{table.where(row)}: found the item {quoted(total)}, expected no rows of totals\n"
                 "delete the row, or name another column with --item"
             )
-        one = (np.zeros(n_rows, dtype=np.intp), [""])
-        system_of, systems = self.labels("system") or one
-        run_of, runs = self.labels("run") or one
+        same = (np.zeros(n_rows, dtype=np.intp), [""])
+        system_of, systems = self.labels("system") or same
+        run_of, runs = self.labels("run") or same
         sample = self.labels("sample")
         output_of = system_of * len(runs) + run_of
         groups = [int(code) for code in dict.fromkeys(output_of.tolist())] if len(systems) * len(runs) > 1 else [0]
@@ -566,8 +563,8 @@ class _Reading:
                 ids = tuple(ids[place] for place in first.tolist())
             of_items = rows[first]
             picked = {
-                role: tuple(np.array(found[1], dtype=object)[found[0][of_items]].tolist()) if found else ()
-                for role, found in labels.items()
+                role: tuple(np.array(columns[1], dtype=object)[columns[0][of_items]].tolist()) if columns else ()
+                for role, columns in labels.items()
             }
             for name, values in values_of.items():
                 columns = {column: array[rows] for column, array in values.items()}
@@ -662,16 +659,16 @@ class _Reading:
         if scored.kind in ("answers", "labels"):
             return self._answers(scored, columns[0])
         missing, true = split(self.roles.missing_value), split(self.roles.true)
-        found = {name: numbers(self.table, name, missing, true, self.roles.decimal) for name in columns}
+        by_name = {name: numbers(self.table, name, missing, true, self.roles.decimal) for name in columns}
         if scored.kind in ("mae", "mse"):
             gold = numbers(self.table, self.columns_of["gold"][0], missing, (), self.roles.decimal)
-            errors = np.abs(found[columns[0]] - gold)
+            errors = np.abs(by_name[columns[0]] - gold)
             return {scored.kind: errors**2 if scored.kind == "mse" else errors}
         if scored.kind == "f":
-            return _of_brackets(self.table, found, scored.metrics)
+            return _of_brackets(self.table, by_name, scored.metrics)
         (metric, *more) = scored.metrics
         if not more and metric.averaged and len(columns) == 1:
-            values = found[columns[0]]
+            values = by_name[columns[0]]
             if metric.name == "accuracy":
                 self._check_outcomes(values, columns[0])
             if passes(metric.name) and "sample" not in self.columns_of:
@@ -680,12 +677,11 @@ class _Reading:
                     "the samples of an item"
                 )
             return {metric.columns[0]: values}
-        by_lower = {name.lower(): values for name, values in found.items()}
+        by_lower = {name.lower(): values for name, values in by_name.items()}
+        columns_of_metrics = chain.from_iterable(metric.columns for metric in scored.metrics)
         return {
-            column: found.get(column, by_lower.get(column.lower()))
-            for metric in scored.metrics
-            for column in metric.columns
-        }  # type: ignore[misc]
+            column: by_name[column] if column in by_name else by_lower[column.lower()] for column in columns_of_metrics
+        }
 
     def _check_outcomes(self, values: NDArray[np.float64], name: str) -> None:
         wrong = ~np.isnan(values) & (values != 0) & (values != 1)
@@ -753,6 +749,11 @@ class _Reading:
         return {name: labels(self.table.columns[name]) for name in free[:20]}
 
 
+def _parts(text: str) -> list[str]:
+    """What slashes separate."""
+    return text.split("/")
+
+
 def pass_at(n: int, c: int, k: int, kind: str = "@") -> float:
     """The unbiased estimator of pass@k, or of pass^k, from c of n samples that pass (Chen et al. 2021).
 
@@ -776,10 +777,10 @@ def f_measure(name: str) -> Metric:
 
 
 def _of_brackets(
-    table: Table, found: Mapping[str, NDArray[np.float64]], metrics: Sequence[Metric]
+    table: Table, columns: Mapping[str, NDArray[np.float64]], metrics: Sequence[Metric]
 ) -> dict[str, NDArray[np.float64]]:
     """Matched, predicted and gold items, and the denominators of F-measures, from these or from TP, FP and FN."""
-    by_lower = {name.lower(): values for name, values in found.items()}
+    by_lower = {name.lower(): values for name, values in columns.items()}
     if "tp" in by_lower:
         matched = by_lower["tp"]
         predicted, gold = matched + by_lower["fp"], matched + by_lower["fn"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -92,18 +93,18 @@ def outputs(
             pair.by_item.setdefault(item, []).append(value)
             pair.orders.setdefault((item, of_sample if len(verdicts) > 1 or any(sides) else ""), []).append(value)
     several = len(pairs) > 1
-    return tuple(
-        output
-        for (a, b), pair in pairs.items()
-        for output in _outputs(table, columns_of, a, b, pair, f"{a} and {b}" if several else "")
-    )
+    results: list[Output] = []
+    for (a, b), pair in pairs.items():
+        results += _outputs(table, columns_of, a, b, pair, f"{a} and {b}" if several else "")
+    return tuple(results)
 
 
 def _names_in(
     table: Table, verdicts: Mapping[str, Sequence[str]], ties: Sequence[str], refusal: Callable[..., InputError]
 ) -> list[list[str]]:
     """The two systems, if the verdicts name them."""
-    words = dict.fromkeys(word for column in verdicts.values() for word in column if word and word.lower() not in ties)
+    cells = chain.from_iterable(verdicts.values())
+    words = dict.fromkeys(word for word in cells if word and word.lower() not in ties)
     if len(words) != 2:
         raise refusal(
             f"the verdicts {listed(words) or '(none)'} beside ties, expected the names of two systems: --tie "

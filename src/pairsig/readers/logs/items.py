@@ -146,8 +146,8 @@ def _array(scores: Sequence[Score]) -> NDArray[Any]:
 
 def _filled(labels: Iterable[str]) -> tuple[str, ...]:
     """The labels of all items; none if all are empty."""
-    found = tuple(labels)
-    return found if any(found) else ()
+    known = tuple(labels)
+    return known if any(known) else ()
 
 
 def _labelled(values: Mapping[str, object]) -> dict[str, str]:
