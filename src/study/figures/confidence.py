@@ -367,7 +367,7 @@ def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.
 
     These are the thresholds compared with this dataset and, for retrained systems, those of the same metric.
     """
-    rows = addressed(reproduction, "threshold", "dataset", "subset")
+    rows = addressed(reproduction, ("threshold", "printed"), "dataset", "subset")
     rows = rows[rows["published"] > 0]
     of_dataset = rows["dataset"] == str(comparisons["dataset"].iloc[0])
     if (comparisons["kind_a"] == SYNTHETIC).all():

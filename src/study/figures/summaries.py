@@ -131,7 +131,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     Ticks are the paper's thresholds times sqrt(n_paper / n_ours): their values on a test set of our size by the central
     limit theorem. Crosses use words, brackets or links instead of segments. Items that are not thresholds are ignored.
     """
-    rows = addressed(reproduction, "threshold")
+    rows = addressed(reproduction, ("threshold", "printed"))
     rows = rows[rows["published"] > 0]
     if rows.empty:
         text = "nothing to draw: no thresholds"

@@ -138,11 +138,12 @@ PUBLISHED = Table(
 """The sheet of numbers printed in the papers."""
 
 
-def addressed(table: pd.DataFrame, kind: str, *names: str) -> pd.DataFrame:
-    """Select the numbers that are compared with ours of a kind, with columns of these names for parts of the address.
+def addressed(table: pd.DataFrame, kind: str | tuple[str, ...], *names: str) -> pd.DataFrame:
+    """Select the numbers compared with ours of a kind (or several), with columns of these names for parts of addresses.
 
     A part that an address leaves out is empty.
     """
-    rows = table[table["compared_with"].astype(str).str.startswith(f"{kind}:")]
+    kinds = (kind,) if isinstance(kind, str) else kind
+    rows = table[table["compared_with"].astype(str).str.partition(":")[0].isin(kinds)]
     parts = [[*str(address).split(":")[1:], *("" for _ in names)] for address in rows["compared_with"]]
     return rows.assign(**{name: [str(of_row[place]) for of_row in parts] for place, name in enumerate(names)})
