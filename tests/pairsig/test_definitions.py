@@ -56,9 +56,7 @@ def test_p_and_borders_are_those_of_the_documentation(test):
     for d in (2.0, -2.0):
         favoured = test.favours(d, higher_is_better=True)
         better = gains * (1 if d >= 0 else -1)  # of the better system over the other one
-        n_greater = sum(
-            int((sign * better > multiple * abs(d)).sum()) for sign, multiple in test.borders(favoured)
-        )
+        n_greater = sum(int((sign * better > multiple * abs(d)).sum()) for sign, multiple in test.borders(favoured))
         n_equal = sum(int((sign * better == multiple * abs(d)).sum()) for sign, multiple in test.borders(favoured))
         far = np.array([beyond(d, gain) for gain in gains])
         assert (n_greater, n_equal) == ((far > 0).sum(), (far == 0).sum())

@@ -111,7 +111,10 @@ def test_margins_are_chosen_by_score_task_and_metric():
     data = [of(average(name), old=[1, 0] * 50, new=[1, 0] * 50) for name in ("qa/f1", "qa/em", "math/em")]
     margins = {check.name: check.margin for check in gate.gate(data, {"qa": 0.2, "math/em": 0.3, "em": 0.4}).checks}
     assert margins == {"qa/f1": 0.2, "qa/em": 0.2, "math/em": 0.3}
-    for wanted, message in (({"qa": 0.1}, "found no margin for math/em"), ({"x": 1, "": 1}, 'found a margin for "x"|\'x\'')):
+    for wanted, message in (
+        ({"qa": 0.1}, "found no margin for math/em"),
+        ({"x": 1, "": 1}, "found a margin for \"x\"|'x'"),
+    ):
         with pytest.raises(InputError, match=message):
             gate.gate(data, wanted)
 

@@ -17,7 +17,6 @@ from pairsig.metrics import registry
 from pairsig.planning import sample_size
 from pairsig.planning.sample_size import (
     Design,
-    Spread,
     from_pilot,
     from_variance_model,
     plan,
@@ -27,6 +26,7 @@ from pairsig.planning.sample_size import (
 )
 from pairsig.stats.paired import Pair
 from running import ROOT
+
 
 def within(count, n, low, high):
     """Whether a count of n is what a probability between two bounds gives, but in one case of a thousand."""

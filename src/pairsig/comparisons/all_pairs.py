@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.comparisons.compare import tested
+from pairsig.comparisons.compare import results_of
 from pairsig.comparisons.inputs import chosen_metric
 from pairsig.core import definitions
 from pairsig.core.definitions import Test
@@ -104,7 +104,7 @@ def compare(
             f"addition to the counts ({n_rows:,} resamples at a time on each of {n_threads} threads); {shown(left)} of "
             f"{shown(memory.limit)} are left"
         )
-    results = tested(scorer, pairs, chosen_test, resampling, resamples=resamples, progress=progress)
+    results = results_of(scorer, pairs, chosen_test, resampling, resamples=resamples, progress=progress)
     standard_error, correlation = errors_and_correlations(
         scorer.counts, chosen, pairs, threads=threads, n_bytes=memory.left
     )

@@ -104,14 +104,16 @@ def compare(
     rows: list[Row] = []
     for metric in metrics:
         rows += _of_metric(
-            _Compared.of(data, metric, named, unit, score_intervals), tests, margin, resampling or Resampling(), progress
+            _Compared.of(data, metric, named, unit, score_intervals),
+            tests,
+            margin,
+            resampling or Resampling(),
+            progress,
         )
     return adjust(rows)
 
 
-def named_pairs(
-    systems: Sequence[str], pairs: Pairs = "first", baseline: str | None = None
-) -> list[tuple[str, str]]:
+def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | None = None) -> list[tuple[str, str]]:
     """System A and B of each comparison.
 
     A declared baseline is B, so that a difference shows what a system adds to it.
@@ -132,9 +134,7 @@ def named_pairs(
     return [(first, other) for other in others]
 
 
-def planned(
-    tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives: Sequence[str] = ()
-) -> list[Test]:
+def planned(tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives: Sequence[str] = ()) -> list[Test]:
     """Every named test with each of the methods that it has, or its default, and with each alternative."""
     for test in tests:
         choose(test, definitions.names(), "test")
@@ -178,7 +178,7 @@ class Tested:
     counts: dict[str, NDArray[Any]]
 
 
-def tested(
+def results_of(
     scorer: Scorer,
     pairs: NDArray[np.intp],
     test: Test,
@@ -195,9 +195,7 @@ def tested(
     n = len(pairs)
     p, log10_p, low, high = np.full((4, n), np.nan)
     if test.exact:
-        logs = exact.log_pvalues(
-            scorer, pairs, test, favoured=favoured, threads=resampling.threads, progress=progress
-        )
+        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=resampling.threads, progress=progress)
         for row in np.flatnonzero(~np.isnan(logs)):
             p[row], log10_p[row] = exact.probability(float(logs[row]))
         low[:], high[:] = p, p
@@ -345,7 +343,7 @@ def _with_pvalues(
         places = np.flatnonzero(favoured == side)
         if not len(places):
             continue
-        results = tested(scorer, better_first[places], test, resampling, favoured=side, progress=progress)
+        results = results_of(scorer, better_first[places], test, resampling, favoured=side, progress=progress)
         for number, place in enumerate(places.tolist()):
             used, estimator = results.by[number], results.estimator[number]
             p, interval = float(results.pvalue[number]), compared.intervals[place]

@@ -26,16 +26,16 @@ import numpy as np
 
 from pairsig.comparisons import inputs, runs
 from pairsig.comparisons.compare import compare, planned
+from pairsig.core.definitions import find
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling, Seed, seed_of
 from pairsig.io.choices import check_level, near
-from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
+from pairsig.io.errors import InputError, listed, named, plain, quoted
 from pairsig.io.packages import pd
 from pairsig.io.rendering import escaped
 from pairsig.io.results import Shown
 from pairsig.io.tables import SCHEMA, plain_cells, records
 from pairsig.metrics import Metric
-from pairsig.core.definitions import find
 from pairsig.planning import sample_size
 from pairsig.stats import margins
 from pairsig.stats.adjust import holm
@@ -166,8 +166,14 @@ class Gate(Shown):
 
     def to_markdown(self) -> str:
         """Return the verdict as a table in Markdown, for the summary of a job."""
-        lines = [f"**{self.verdict}** ({escaped(self.candidate, 'markdown')} against {escaped(self.baseline, 'markdown')})", ""]
-        lines += ["| score | verdict | baseline | candidate | change | margin | loses at most |", "|---|---|--:|--:|--:|--:|--:|"]
+        lines = [
+            f"**{self.verdict}** ({escaped(self.candidate, 'markdown')} against {escaped(self.baseline, 'markdown')})",
+            "",
+        ]
+        lines += [
+            "| score | verdict | baseline | candidate | change | margin | loses at most |",
+            "|---|---|--:|--:|--:|--:|--:|",
+        ]
         for check in self.checks:
             numbers = (check.score_baseline, check.score_candidate)
             cells = [escaped(check.name, "markdown"), check.verdict, *map(check.points, numbers), check.points(check.change, "+"),
@@ -276,10 +282,9 @@ def gate(
     metrics = chain.from_iterable(statistics.metrics for statistics in data)
     assumed = [metric.name for metric in metrics if metric.assumed]
     if assumed:
-        raise Question(
+        raise InputError(
             f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
-            "is checked",
-            [{"lower-is-better": True}, {"higher-is-better": True}],
+            "is checked: --lower-is-better or --higher-is-better"
         )
     names = [metric.name for metric in chain.from_iterable(statistics.metrics for statistics in data)]
     wanted = _margins(_given(margin), names)
@@ -425,7 +430,9 @@ class _Score:
         ahead = -row.difference if metric.higher_is_better else row.difference
         better = ahead > 0 and row.pvalue / 2 < self.alpha
         # Without variance, only `rare` bounds the loss; with too few runs for an interval, nothing does.
-        reach = 0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else (row.ci_high - row.ci_low) / 2
+        reach = (
+            0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else (row.ci_high - row.ci_low) / 2
+        )
         check = self._check(
             score_baseline=row.score_a, score_candidate=row.score_b, change=-row.difference,
             largest_loss=0.0 if better else max(reach - ahead, self.rare),

@@ -26,7 +26,11 @@ def prepared(data: Any, metric: str | Metric | None = None) -> tuple[Statistics,
     """
     if isinstance(data, Statistics):
         return data, chosen_metric(data, metric)
-    if isinstance(data, list | tuple) or hasattr(data, "columns") or (isinstance(data, Mapping) and any(hasattr(values, "columns") for values in data.values())):
+    if (
+        isinstance(data, list | tuple)
+        or hasattr(data, "columns")
+        or (isinstance(data, Mapping) and any(hasattr(values, "columns") for values in data.values()))
+    ):
         from pairsig.readers.inputs import read
 
         return prepared(read(data), metric)

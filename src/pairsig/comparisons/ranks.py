@@ -209,7 +209,9 @@ def rank(
             "correlation": correlation[order],
             "pvalue": p_alone,
             "pvalue_adjusted": p_adjusted,
-            "signature": paired.with_settings(paired.signature(chosen, test, unit, f"adjustment:max-t|{resampling.signature}"), statistics),
+            "signature": paired.with_settings(
+                paired.signature(chosen, test, unit, f"adjustment:max-t|{resampling.signature}"), statistics
+            ),
         },
     )
     systems = _ranked(statistics.systems, compared, chosen, alpha)
@@ -340,8 +342,8 @@ def _skewed(values: Floats, unit: Unit) -> str:
     if skewness.max() <= _SKEWED * math.sqrt(values.shape[1]):
         return ""
     return (
-        f"large or rare values decide the scores on {values.shape[1]:,} {unit}s: ranks, p-values and intervals of gains "
-        "contain a false claim on 6 to 15 % of such test sets, not on 5 %; use more of them, or pairsig compare --all"
+        f"large or rare values decide the scores on {values.shape[1]:,} {unit}s: ranks, p-values and intervals of "
+        "gains contain a false claim on 6 to 15 % of such test sets, not on 5 %; use more of them, or pairsig compare --all"
     )
 
 
@@ -431,8 +433,8 @@ def _summary(ranking: Ranking) -> str:
     which = f"{len(first):,} of {n:,} systems may be the best" if len(first) > 1 else f"{first.iloc[0]} is the best"
     return (
         f"{significant:,} of {len(pairs):,} pairs differ significantly, {which}; ranks and intervals hold "
-        f"simultaneously (family-wise error rate {100 * ranking.alpha:g} %, max-T); † significantly better than the next "
-        f"system{_without_interval(pairs)}"
+        f"simultaneously (family-wise error rate {100 * ranking.alpha:g} %, max-T); † significantly better than the "
+        f"next system{_without_interval(pairs)}"
     )
 
 

@@ -371,9 +371,7 @@ class _Estimates:
     largest: float  # the largest possible gain; inf if it is unknown
 
     @classmethod
-    def of(
-        cls, systems: Sequence[_System], pairs: NDArray[np.intp], design: Design, largest: float
-    ) -> _Estimates:
+    def of(cls, systems: Sequence[_System], pairs: NDArray[np.intp], design: Design, largest: float) -> _Estimates:
         means, total, rest, rest_error, k = (
             np.array([value(system) for system in systems])[pairs]
             for value in (
@@ -512,8 +510,8 @@ def _notes(
         if estimates.variance[row] == 0:
             constant = f"{flat}, p is 1, and there is no interval"
         failures = (
-            "a failure that befalls one run in ten is often not among so few runs, and then neither the p-value nor the "
-            "interval covers it"
+            "a failure that befalls one run in ten is often not among so few runs, and then neither the p-value nor "
+            "the interval covers it"
         )
         notes.append([
             "there are too few runs for a confidence interval (fewer than two degrees of freedom)" * bool(without[row]),

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import json
-import numbers
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.core import long_table
+from pairsig.core.labels import (
+    label_array,
+    label_arrays,
+    paired_by_index,
+    run_name,
+    segments_differ,
+    two_dimensional,
+    without_run,
+)
+from pairsig.core.long_table import KEYS, smallest_type
 from pairsig.core.omission import Omission
+from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
-from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
-KEYS = STATISTICS.names
-"""Columns that identify a row; every other column of a table of statistics is a count."""
+__all__ = ["KEYS", "Statistics", "by_document", "collect", "label_array", "label_arrays", "only_metric",
+           "paired_by_index", "pool", "read", "run_name", "unused_documents", "write"]  # fmt: skip
 
 OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length", "recall_denominator")
 """Columns of metrics that belong to the test set and must be equal for all systems."""
@@ -176,32 +185,7 @@ class Statistics:
     @property
     def methods(self) -> tuple[str, ...]:
         """The method of each system: its name without the run."""
-        return _methods(self.systems, self.runs)
-
-    def renamed(self, names: Mapping[str, str]) -> Statistics:
-        """Give systems other names; all runs of a system have one.
-
-        Parameters
-        ----------
-        names
-            The new name by the old one.
-
-        Returns
-        -------
-        Statistics
-            The same counts.
-
-        Raises
-        ------
-        InputError
-            If a system is unknown, or if two would have the same name.
-        """
-        for name in names:
-            choose(name, dict.fromkeys(self.methods), "system")
-        methods = [names.get(method, method) for method in self.methods]
-        if len(set(methods)) < len(set(self.methods)):
-            raise InputError(f"the systems would be called {listed(dict.fromkeys(methods))}, expected different names")
-        return replace(self, systems=tuple(map(run_name, methods, self.runs)))
+        return without_run(self.systems, self.runs)
 
     def numbered(self) -> Statistics:
         """Treat systems called METHOD-1, METHOD-2, … as runs of METHOD.
@@ -259,7 +243,7 @@ class Statistics:
         for method, array in counts.items():
             for number, of_run in enumerate(array, start=1) if np.ndim(array) == 3 else [("", array)]:
                 system = run_name(method, str(number))
-                arrays[system] = _two_dimensional(system, of_run, columns)
+                arrays[system] = two_dimensional(system, of_run, columns)
                 runs.append(str(number))
         if len(arrays) < len(runs):
             raise InputError(
@@ -306,7 +290,10 @@ class Statistics:
         InputError
             If a row is repeated or missing, or if a cell is not what its column needs; the message names the row.
         """
-        return _of_table(tables.whole(with_names(table, source), source), dataset, source, Memory.whole())
+        names = [str(name) for name in table.columns]
+        check_distinct(names, source)
+        rows = tables.whole(table.set_axis(names, axis=1), source)
+        return cls(dataset=dataset, **long_table.fields(rows, source, Memory.whole()))
 
     def to_table(self) -> pd.DataFrame:
         """Return a long table with one row per system, run and segment: the inverse of `from_table`.
@@ -573,9 +560,7 @@ def collect(
     first = parts[0]
     for part in parts[1:]:
         if not np.array_equal(part.segments, first.segments):
-            raise InputError(
-                _segments_differ(dataset, first.systems[0], first.segments, part.systems[0], part.segments)
-            )
+            raise InputError(segments_differ(dataset, first.systems[0], first.segments, part.systems[0], part.segments))
         if part.columns != first.columns:
             raise InputError(
                 f"{dataset}: system {part.systems[0]} has the columns {listed(part.columns)}, "
@@ -715,7 +700,7 @@ def write(statistics: Statistics, path: str | Path) -> None:
         tables.write(table, path)
         return
     if statistics.counts.dtype.kind in "iu":
-        table = table.astype({name: _smallest(table[name].to_numpy()) for name in statistics.columns})
+        table = table.astype({name: smallest_type(table[name].to_numpy()) for name in statistics.columns})
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -746,12 +731,6 @@ def write(statistics: Statistics, path: str | Path) -> None:
 
 _PAGE = 2**20
 """Rows per page: with a million, reading needs a few megabytes per column."""
-
-
-def _smallest(numbers: NDArray[Any]) -> np.dtype[Any]:
-    """The smallest type that holds these integers and their negatives; their own type from 2⁶³ on."""
-    most = max(-int(numbers.min()), int(numbers.max()))
-    return np.min_scalar_type(-1 - most) if most < 2**63 else numbers.dtype
 
 
 def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
@@ -818,165 +797,12 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
         raise InputError(
             f"{path}: found metadata that cannot be read ({reason(error)}), expected those that pairsig writes"
         ) from None
-    statistics = _of_table(table, name, str(path), room, smallest=memory is not None)
-    return replace(statistics, provenance=provenance, omissions=omissions)
+    fields = long_table.fields(table, str(path), room, smallest=memory is not None)
+    return Statistics(dataset=name, provenance=provenance, omissions=omissions, **fields)
 
-
-_NUMBERED = 80
-"""Bytes of memory per row that numbering systems and segments takes."""
 
 _TEXT = 20
 """Bytes of memory per byte of a text file."""
-
-
-def _of_table(table: pd.DataFrame, dataset: str, source: str, memory: Memory, *, smallest: bool = False) -> Statistics:
-    """`Statistics.from_table`; with `smallest`, whole numbers get the smallest type that holds them."""
-    for key in ("system", "segment"):
-        if key not in table.columns:
-            raise InputError(f"{source} has the columns {listed(table.columns)}, expected `{key}` too")
-    if not len(table):
-        raise InputError(f"{source} is empty, expected one row per system and segment")
-    columns = tuple(column for column in table.columns if column not in KEYS)
-    counts = _numbers(table, columns, source, memory, smallest)
-    methods, segments = _Labels.of(table, "system"), _Labels.of(table, "segment")
-    for key, labels in (("system", methods), ("segment", segments)):
-        if "" in labels.names:
-            raise InputError(
-                f"{_place(source, labels.codes == labels.names.index(''))}: {key} is empty, expected a name"
-            )
-    systems, runs = _systems(methods, _Labels.of(table, "run"), source)
-    rows = _rows(systems, segments, source)
-
-    def of_systems(key: str) -> tuple[str, ...]:
-        labels = _Labels.of(table, key)
-        codes = labels.codes[rows]
-        _check_one(codes, f"{source}: system", systems.names, key)
-        return tuple(labels.names[code] for code in codes[:, 0])
-
-    def of_segments(key: str) -> NDArray[np.str_]:
-        labels = _Labels.of(table, key)
-        codes = labels.codes[rows]
-        _check_one(codes.T, f"{source}: segment", ids, key)
-        return label_array([labels.names[code] for code in codes[0]], f"{source}: {key}")
-
-    ids = label_array([segments.names[code] for code in segments.codes[rows[0]]], f"{source}: segment")
-    in_order = rows.size == len(table) and (np.diff(rows.ravel()) == 1).all()
-    groups = of_systems("group")
-    return Statistics(
-        dataset=dataset,
-        systems=tuple(systems.names),
-        # A system without a group is its own group.
-        groups=tuple(group or methods.names[methods.codes[row]] for group, row in zip(groups, rows[:, 0], strict=True)),
-        kinds=of_systems("kind"),
-        segments=ids,
-        documents=of_segments("document"),
-        domains=of_segments("domain"),
-        columns=columns,
-        counts=counts.reshape(*rows.shape, -1) if in_order else counts[rows],
-        runs=runs,
-    )
-
-
-class _Labels(NamedTuple):
-    """The labels of one key column: a number per row, and the label of each number."""
-
-    codes: NDArray[np.int32]
-    names: list[str]
-
-    @classmethod
-    def of(cls, table: pd.DataFrame, key: str) -> _Labels:
-        """Number the labels in the order of their first row; a missing cell, or column, has the label ""."""
-        if key not in table.columns:
-            return cls(np.zeros(len(table), dtype=np.int32), [""])
-        cells = table[key]
-        # As names, 1 and "1" are equal, 1 and 1.0 are not.
-        codes, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
-        labels = pd.Series(unique).astype("string").fillna("").tolist()
-        if (codes < 0).any():  # the last label is the one of missing cells
-            labels.append("")
-        merged, names = pd.factorize(pd.array(labels, dtype="object"))
-        return cls(merged.astype(np.int32)[codes], list(names))
-
-
-def _systems(methods: _Labels, runs: _Labels, source: str) -> tuple[_Labels, tuple[str, ...]]:
-    """The system of each row, which is a run of a method; and the run of each system."""
-    n_runs = len(runs.names)
-    codes, pairs = pd.factorize(methods.codes.astype(np.int64) * n_runs + runs.codes)
-    method_of = [methods.names[pair // n_runs] for pair in pairs]
-    run_of = [runs.names[pair % n_runs] for pair in pairs]
-    times = Counter(method_of)
-    for method, run in zip(method_of, run_of, strict=True):
-        if not run and times[method] > 1:
-            raise InputError(
-                f"{source}: some rows of system {named(method)} have no run, expected a run in each of them"
-            )
-    # The run 2-1 of a and the run 1 of a-2 have the same name.
-    merged, names = pd.factorize(pd.array(list(map(run_name, method_of, run_of)), dtype="object"))
-    first = np.unique(merged, return_index=True)[1]
-    return _Labels(merged.astype(np.int32)[codes], list(names)), tuple(run_of[place] for place in first)
-
-
-def _rows(systems: _Labels, segments: _Labels, source: str) -> NDArray[np.intp]:
-    """The row of each system and segment, in the order of the first system's segments: (systems × segments)."""
-    n_systems, n_rows = len(systems.names), len(systems.codes)
-    of_first = segments.codes[systems.codes == 0]
-    position = np.full(len(segments.names), -1)
-    position[of_first] = np.arange(len(of_first))
-    place = systems.codes * np.int64(len(segments.names)) + segments.codes
-    order = np.argsort(place, kind="stable")
-    again = np.flatnonzero(np.diff(place[order]) == 0)
-    if len(again):
-        row = int(order[again + 1].min())
-        raise InputError(
-            f"{_place(source, row)}: found segment {named(segments.names[segments.codes[row]])} of system "
-            f"{named(systems.names[systems.codes[row]])} again, expected it once"
-        )
-    sizes = np.bincount(systems.codes)
-    strange = np.bincount(systems.codes, weights=position[segments.codes] < 0) > 0
-    for system in np.flatnonzero(strange | (sizes != len(of_first))):
-        ids = np.array(segments.names)
-        theirs = segments.codes[systems.codes == system]
-        raise InputError(_segments_differ(source, systems.names[0], ids[of_first], systems.names[system], ids[theirs]))
-    rows = np.empty((n_systems, len(of_first)), dtype=np.intp)
-    rows[systems.codes, position[segments.codes]] = np.arange(n_rows)
-    return rows
-
-
-def _check_one(codes: NDArray[np.int32], of: str, names: Sequence[str] | NDArray[np.str_], key: str) -> None:
-    """Refuse a system or segment with several labels, whose codes are one row."""
-    wrong = (codes != codes[:, :1]).any(axis=1)
-    if wrong.any():
-        raise InputError(f"{of} {named(names[int(wrong.argmax())])} has more than one {key}, expected one")
-
-
-def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
-    """The place of the first error: the line of a text file (below its header), or the row of a table."""
-    row = wrong if isinstance(wrong, int) else int(wrong.argmax())
-    description = f"line {row + 2}" if source.endswith((".tsv", ".csv")) else f"row {row + 1}"
-    return f"{source}, {description}"
-
-
-def label_arrays(**labels: Iterable[Any] | None) -> dict[str, Any]:
-    """Labels of segments as arguments of `Statistics`, without those that are unknown (None)."""
-    return {name: np.array(list(map(str, texts)), dtype=str) for name, texts in labels.items() if texts is not None}
-
-
-def label_array(labels: Iterable[str], noun: str) -> NDArray[np.str_]:
-    """Labels as a numpy array; refuse labels whose array would be too large."""
-    labels = list(labels)
-    if not all(map(str.isascii, labels)):
-        labels = list(map(encodable, labels))
-    longest = max(labels, key=len, default="")
-    if len(labels) * len(longest) > _MOST_LETTERS:
-        raise InputError(
-            f"{noun} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
-            f"{len(labels):,} names"
-        )
-    return np.array(labels, dtype=f"<U{max(1, len(longest))}")
-
-
-_MOST_LETTERS = 2**28
-"""Limit of all characters of an array of labels, each as long as the longest: a gigabyte."""
 
 
 def only_metric(data: Statistics) -> Metric:
@@ -986,182 +812,14 @@ def only_metric(data: Statistics) -> Metric:
     fitting = registry.fitting(data.columns)
     if len(fitting) != 1:
         description = ", ".join(metric.name for metric in fitting) or "none"
-        raise Question(
+        raise InputError(
             f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
-            f"{description}; specify one",
-            [{"metric": metric.name} for metric in fitting],
+            f"{description}; specify one"
         )
     return fitting[0]
-
-
-def run_name(method: str, run: str) -> str:
-    """The name of the system that is this run of the method."""
-    return f"{method}-{run}" if run else method
-
-
-def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
-    # A system without a run keeps its name, even if that ends in a hyphen.
-    return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
 
 
 def _whole_numbers(ids: NDArray[np.str_]) -> NDArray[np.int64] | None:
     """Ids that consist of up to 18 digits, as numbers; None if others are among them."""
     is_short = ids.dtype.itemsize <= 4 * 18
     return ids.astype(np.int64) if is_short and np.char.isdecimal(ids).all() else None
-
-
-def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
-    """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
-
-    An index of pandas that does not simply number the rows is taken as ids, which pair the series. Masked values become
-    NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
-    """
-    arrays = {name: _unmasked(values) for name, values in scores.items()}
-    indexes = {name: _ids_of(values) for name, values in scores.items()}
-    if all(index is None for index in indexes.values()):
-        return arrays, None
-    if without := [name for name, index in indexes.items() if index is None]:
-        labelled = next(name for name, index in indexes.items() if index is not None)
-        raise InputError(
-            f"{named(labelled)} has ids as its index, {named(without[0])} has none, expected ids for all systems or "
-            "for none; .reset_index(drop=True) pairs by position"
-        )
-    places: dict[str, dict[str, int]] = {}
-    for name, index in indexes.items():
-        assert index is not None
-        places[name] = {label: position for position, label in enumerate(index)}
-        if len(places[name]) < len(index):
-            repeated, times = Counter(index).most_common(1)[0]
-            raise InputError(
-                f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; "
-                ".reset_index(drop=True) pairs by position"
-            )
-    first, *others = places
-    for name_of_other in others:
-        for here, there in ((first, name_of_other), (name_of_other, first)):
-            if alone := [label for label in places[here] if label not in places[there]]:
-                raise InputError(
-                    f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
-                    "same ids for all systems; .reset_index(drop=True) pairs by position"
-                )
-    order = list(places[first])
-    return {name: array[[places[name][label] for label in order]] for name, array in arrays.items()}, order
-
-
-def _ids_of(values: Any) -> list[str] | None:
-    """The index of a series or frame of pandas, unless it only numbers the rows."""
-    index = getattr(values, "index", None)
-    if (
-        index is None
-        or callable(index)
-        or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
-    ):
-        return None
-    return [str(label) for label in index]
-
-
-def _unmasked(values: Any) -> NDArray[Any]:
-    """An array in which masked values, and the missing values of pandas, are NaN."""
-    # Looking at `np.ma` loads it, which plain arrays and lists do not need.
-    subclass = isinstance(values, np.ndarray) and type(values) is not np.ndarray
-    if subclass and np.ma.isMaskedArray(values):
-        return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
-    if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise InputError("the rows of counts have different lengths, expected a table of numbers") from None
-
-
-def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:
-    array = np.asarray(array)
-    if array.ndim == 1 and len(columns) == 1:
-        array = array[:, None]
-    if array.ndim != 2 or array.shape[1] != len(columns):
-        raise InputError(
-            f"system {system} has counts of shape {array.shape}, "
-            f"expected (segments, {len(columns)}): {', '.join(columns)}"
-        )
-    if array.dtype.kind not in "biuf":
-        raise InputError(f"system {system} has counts of type {array.dtype}, expected numbers")
-    return array
-
-
-def _numbers(table: pd.DataFrame, columns: Sequence[str], source: str, memory: Memory, smallest: bool) -> NDArray[Any]:
-    """The counts (rows × columns) with a plain numeric dtype."""
-    if not columns:
-        raise InputError(f"{source} has no column of counts, expected one beside {', '.join(KEYS)}")
-    arrays = []
-    for column in columns:
-        values = table[column]
-        numeric = _numeric(values)
-        if numeric.isna().any():
-            wrong = numeric.isna().to_numpy(dtype=bool)
-            cell = values[wrong].iloc[0]
-            description = "empty or NaN" if pd.isna(cell) else quoted(cell)
-            raise InputError(f"{_place(source, wrong)}: {named(column)} is {description}, expected a number")
-        array = numeric.to_numpy()
-        arrays.append(array.astype(np.int64) if array.dtype == np.bool_ else array)
-    dtype = np.result_type(*arrays)
-    if dtype.kind in "iu" and smallest:
-        dtype = np.result_type(*map(_smallest, arrays))
-    elif dtype.kind in "iu" and dtype.itemsize < 8:
-        dtype = np.dtype(np.int64)
-    memory.require(len(table) * (len(columns) * dtype.itemsize + _NUMBERED), f"the counts of {source}")
-    counts = np.empty((len(table), len(columns)), dtype=dtype)
-    for place, array in enumerate(arrays):
-        counts[:, place] = array
-    return counts
-
-
-def _numeric(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The cells as numbers, missing where a cell is not one. Pandas alone would accept dates and complex numbers."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        each = _numeric(pd.Series(values.cat.categories))
-        return each.reindex(values.cat.codes).set_axis(values.index)
-    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_complex_dtype(values):
-        return values
-    if not pd.api.types.is_string_dtype(values.dtype) or values.dtype == object:
-        values = values.astype(object).map(_real)
-    return pd.to_numeric(values, errors="coerce")
-
-
-def _real(cell: Any) -> Any:
-    """A cell of a column of objects if it is text or a real number; None for everything else, such as dates."""
-    if isinstance(cell, str | bool | np.bool_):
-        return cell
-    # Durations of numpy would count as real numbers.
-    if type(cell) is np.timedelta64 or not isinstance(cell, numbers.Real | Decimal):
-        return None
-    if isinstance(cell, numbers.Integral) and abs(int(cell)) < 2**63:
-        return int(cell)
-    try:
-        return float(cell)
-    except (OverflowError, ValueError):  # an integer of 400 digits, or a signalling NaN
-        return None
-
-
-def with_names(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """`table` with text as the names of its columns, none of which may be repeated."""
-    names = [str(name) for name in table.columns]
-    check_distinct(names, source)
-    return table.set_axis(names, axis=1)
-
-
-def _segments_differ(
-    source: str, system_a: str, segments_a: NDArray[np.str_], system_b: str, segments_b: NDArray[np.str_]
-) -> str:
-    """An error message: both numbers of segments, and the first difference."""
-    only_a, only_b = segments_a[~np.isin(segments_a, segments_b)], segments_b[~np.isin(segments_b, segments_a)]
-    if len(only_a):
-        difference = f"segment {named(only_a[0])} is in {named(system_a)} only"
-    elif len(only_b):
-        difference = f"segment {named(only_b[0])} is in {named(system_b)} only"
-    else:  # the same segments in another order
-        position = int(np.argmax(segments_a != segments_b))
-        difference = f"number {position + 1} is {named(segments_a[position])} and {named(segments_b[position])}"
-    return (
-        f"{source}: system {named(system_a)} has {len(segments_a)} segments, {named(system_b)} has {len(segments_b)}, "
-        f"expected the same ones; {difference}"
-    )

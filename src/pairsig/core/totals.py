@@ -297,7 +297,7 @@ class Product:
         """
         check_time(len(resamples), self.n_units, self.n_multiplied, resampling.threads)
         n_threads, n_rows, _ = self.split(draw, resampling, len(resamples))
-        self.matrix  # noqa: B018: prepared once, before the threads that share it
+        self.matrix  # noqa: B018
         stopped = Event()
         _keep_freed_memory()
 

@@ -104,7 +104,8 @@ def plan(
         Without a pilot: mean length of a segment, in reference words (BLEU), words (UAS), gold brackets (PARSEVAL),
         sure links (AER), or gold items (F1).
     correlation
-        Without a pilot: correlation of the two systems' segments. For accuracy, the default correlation is that of leaderboards whose pairs
+        Without a pilot: correlation of the two systems' segments. For accuracy, the default is that of leaderboards
+        whose pairs
         correlate least, so the plan is cautious.
     design_effect
         Without a pilot: how much documents increase the variance.
@@ -189,9 +190,7 @@ def _assumed(
             name, score=score, length=length, correlation=correlation, design_effect=design_effect
         )
     if length is not None:
-        raise InputError(
-            f"found --length {length:g}, but planning for {OUTCOMES} only takes --score and --correlation"
-        )
+        raise InputError(f"found --length {length:g}, but planning for {OUTCOMES} only takes --score and --correlation")
     return name, sample_size.from_outcomes(score=score, correlation=correlation, design_effect=design_effect)
 
 

@@ -175,7 +175,8 @@ def from_variance_model(
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
     The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (docs/planning.md). If the correlation
-    ρ is unknown, 2(1 − ρ) becomes a constant; each case has its own φ. `score` is the mean score of both systems, and `length` the
+    ρ is unknown, 2(1 − ρ) becomes a constant; each case has its own φ. `score` is the mean score of both systems, and
+    `length` the
     mean length of a segment in the unit of `LENGTHS`. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
     sets, the standard deviations τ between test sets and ω between the pairs of a test set, and the degrees of freedom
     of τ.
@@ -198,9 +199,7 @@ def from_variance_model(
         raise InputError(f"the variance model for {metric} does not use lengths, found {length:g}; omit --length")
     points = _assumed(score, length=length, design_effect=design_effect, correlation=correlation)
     row = rows.iloc[0]
-    variance = float(
-        design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or 0.0)
-    )
+    variance = float(design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or 0.0))
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
     stands_in = [] if metric not in _STANDING_IN else [
         f"the model of {name}, the F1 of brackets, stands for {metric}, to which no model was fitted; a pilot is safer"

@@ -270,9 +270,7 @@ def _whole(scorer: Scorer, columns: NDArray[Any]) -> tuple[Integers, Integers] |
     return above if scorer.metric.higher_is_better else -above, below
 
 
-def swap_event(
-    above: Integers, below: Integers, *, strict: bool = False
-) -> tuple[Integers, Integers, Border] | None:
+def swap_event(above: Integers, below: Integers, *, strict: bool = False) -> tuple[Integers, Integers, Border] | None:
     """The first system's totals after random swaps as steps, with their times, and the border of its gain >= δ.
 
     Let m and d be its numerator and denominator after the swaps, and N and D those of both systems. Then

@@ -99,8 +99,8 @@ class Interval(OneRow):
             return f"{differ}, too few (below {ENOUGH}) for a reliable {share} confidence interval of the gain"
         if self.concentrated:
             return (
-                f"three {self.unit}s carry more than half of the gain: if large differences are so rare, p < 0.05 comes "
-                "up on 10 to 21 % of test sets of equally good systems, and the interval is too narrow"
+                f"three {self.unit}s carry more than half of the gain: if large differences are so rare, p < 0.05 "
+                "comes up on 10 to 21 % of test sets of equally good systems, and the interval is too narrow"
             )
         return ""
 
@@ -110,10 +110,10 @@ class Interval(OneRow):
         if math.isnan(self.low) or (self.low > 0 or self.high < 0) == (pvalue < alpha):
             return ""
         where = "contains 0" if self.low <= 0 <= self.high else "excludes 0"
+        side = "below" if pvalue < alpha else "not below"
         about = "" if math.isnan(self.pvalue) else f" (by its standard error alone, p would be {self.pvalue:.2g})"
         return (
-            f"the {100 * self.confidence_level:g} % interval {where} although p is {'below' if pvalue < alpha else 'not below'} "
-            f"{alpha:g}: p refers to outputs that are exchangeable, the interval to the population of the "
+            f"the {100 * self.confidence_level:g} % interval {where} although p is {side} {alpha:g}: p refers to outputs that are exchangeable, the interval to the population of the "
             f"{self.unit}s{about}; treat the result as borderline"
         )
 
@@ -340,7 +340,7 @@ class Intervals:
 
 
 def _concentrated(apart: Floats) -> bool:
-    """Whether so few units carry more than half of a gain, Σd of contributions, and of Σd², which more would if differences were alike."""
+    """Whether so few units carry more than half of a gain Σd, and of Σd², as they would not if all were alike."""
     gain = float(apart.sum())
     largest = np.sort(apart * np.sign(gain))[-CONCENTRATED:]
     return float(largest.sum()) > 0.5 * abs(gain) > 0 and float(largest @ largest) > 0.5 * float(apart @ apart)

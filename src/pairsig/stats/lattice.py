@@ -175,9 +175,7 @@ def _inverted(steps: Integers, times: Integers, border: Border, theta: Floats, p
     return _log_mgf(steps, times, theta) - float(theta @ point) + math.log(total)
 
 
-def _frequencies(
-    steps: Integers, variances: Floats, size: Integers
-) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+def _frequencies(steps: Integers, variances: Floats, size: Integers) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """Numbers j >= 0 and k of the frequencies, and which pairs of them matter: all others have |φ| < e^−`NEGLIGIBLE`.
 
     A step's |φ|² is 1 − 4p(1 − p) sin²(θ·v/2) <= exp(−4p(1 − p) sin²(θ·v/2)), so −log|φ| is at least the decay Σ p(1 −

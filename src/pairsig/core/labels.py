@@ -1,0 +1,141 @@
+"""Names of systems, runs and segments; and arrays of several systems, which may be paired by their index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.io.errors import InputError, encodable, named
+
+_MOST_LETTERS = 2**28
+"""Limit of all characters of an array of labels, each as long as the longest: a gigabyte."""
+
+
+def run_name(system: str, run: str) -> str:
+    """The name of this run of a system."""
+    return f"{system}-{run}" if run else system
+
+
+def without_run(names: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
+    """The name that all runs of a system share; a system without a run keeps its name, even one that ends in a -."""
+    return tuple(name.removesuffix(f"-{run}") if run else name for name, run in zip(names, runs, strict=True))
+
+
+def label_arrays(**labels: Iterable[Any] | None) -> dict[str, Any]:
+    """Labels of segments as arguments of `Statistics`, without those that are unknown (None)."""
+    return {name: np.array(list(map(str, texts)), dtype=str) for name, texts in labels.items() if texts is not None}
+
+
+def label_array(labels: Iterable[str], noun: str) -> NDArray[np.str_]:
+    """Labels as a numpy array; refuse labels whose array would be too large."""
+    labels = list(labels)
+    if not all(map(str.isascii, labels)):
+        labels = list(map(encodable, labels))
+    longest = max(labels, key=len, default="")
+    if len(labels) * len(longest) > _MOST_LETTERS:
+        raise InputError(
+            f"{noun} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
+            f"{len(labels):,} names"
+        )
+    return np.array(labels, dtype=f"<U{max(1, len(longest))}")
+
+
+def segments_differ(
+    source: str, system_a: str, segments_a: NDArray[np.str_], system_b: str, segments_b: NDArray[np.str_]
+) -> str:
+    """An error message: both numbers of segments, and the first difference."""
+    only_a, only_b = segments_a[~np.isin(segments_a, segments_b)], segments_b[~np.isin(segments_b, segments_a)]
+    if len(only_a):
+        difference = f"segment {named(only_a[0])} is in {named(system_a)} only"
+    elif len(only_b):
+        difference = f"segment {named(only_b[0])} is in {named(system_b)} only"
+    else:  # the same segments in another order
+        position = int(np.argmax(segments_a != segments_b))
+        difference = f"number {position + 1} is {named(segments_a[position])} and {named(segments_b[position])}"
+    return (
+        f"{source}: system {named(system_a)} has {len(segments_a)} segments, {named(system_b)} has {len(segments_b)}, "
+        f"expected the same ones; {difference}"
+    )
+
+
+def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
+    """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
+
+    An index of pandas that does not simply number the rows is taken as ids, which pair the series. Masked values become
+    NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
+    """
+    arrays = {name: _unmasked(values) for name, values in scores.items()}
+    indexes = {name: _ids_of(values) for name, values in scores.items()}
+    if all(index is None for index in indexes.values()):
+        return arrays, None
+    instead = ".reset_index(drop=True) pairs by position"
+    if without := [name for name, index in indexes.items() if index is None]:
+        labelled = next(name for name, index in indexes.items() if index is not None)
+        raise InputError(
+            f"{named(labelled)} has ids as its index, {named(without[0])} has none, expected ids for all systems or "
+            f"for none; {instead}"
+        )
+    places: dict[str, dict[str, int]] = {}
+    for name, index in indexes.items():
+        assert index is not None
+        places[name] = {label: position for position, label in enumerate(index)}
+        if len(places[name]) < len(index):
+            repeated, times = Counter(index).most_common(1)[0]
+            raise InputError(
+                f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; {instead}"
+            )
+    first, *others = places
+    for other in others:
+        for here, there in ((first, other), (other, first)):
+            if alone := [label for label in places[here] if label not in places[there]]:
+                raise InputError(
+                    f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
+                    f"same ids for all systems; {instead}"
+                )
+    order = list(places[first])
+    return {name: array[[places[name][label] for label in order]] for name, array in arrays.items()}, order
+
+
+def _ids_of(values: Any) -> list[str] | None:
+    """The index of a series or frame of pandas, unless it only numbers the rows."""
+    index = getattr(values, "index", None)
+    if index is None or callable(index):
+        return None
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
+        return None
+    return [str(label) for label in index]
+
+
+def _unmasked(values: Any) -> NDArray[Any]:
+    """An array in which masked values, and the missing values of pandas, are NaN."""
+    # Looking at `np.ma` loads it, which plain arrays and lists do not need.
+    subclass = isinstance(values, np.ndarray) and type(values) is not np.ndarray
+    if subclass and np.ma.isMaskedArray(values):
+        return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
+    if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError("the rows of counts have different lengths, expected a table of numbers") from None
+
+
+def two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:
+    """Counts (segments × columns) of numbers; a single column may be flat."""
+    array = np.asarray(array)
+    if array.ndim == 1 and len(columns) == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] != len(columns):
+        raise InputError(
+            f"system {system} has counts of shape {array.shape}, "
+            f"expected (segments, {len(columns)}): {', '.join(columns)}"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"system {system} has counts of type {array.dtype}, expected numbers")
+    if array.dtype.itemsize > 8:  # np.longdouble, which neither products nor files know
+        array = array.astype(np.float64)
+    return array
