@@ -89,7 +89,7 @@ reference:
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.md.
 findings: $(READY)
 	$(BIN)/python -m study.findings results/reference results/README.md \
-		$$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md) docs/sheets/*.md
+		$$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md)
 
 # The build fails on a broken link or reference, and on an example with another output than the documented one.
 docs: .venv/docs

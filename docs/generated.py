@@ -16,6 +16,7 @@ from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
 from pairsig.readers.recognition import reader_of_counts
+from study.findings import schemas
 from study.tables.columns import OVERLAPS
 from study.tables.declared import all_declared
 
@@ -58,6 +59,8 @@ def write() -> None:
         if source != "README.md":
             _put(ROOT / page, linked(_read(ROOT / source), ROOT / page, ROOT / source))
     _put(MADE / "command-line.md", command_line())
+    for name in schemas.NAMES:
+        _put(MADE / f"{name.partition('.')[0]}.inc", schemas.table(name))
     _put(MADE / "tables.md", tables())
     _put(MADE / "readers.inc", formats())
     _put(MADE / "metrics.inc", metrics())
@@ -92,9 +95,7 @@ OTHERS = (
 def tables() -> str:
     """The page with the columns of every table."""
     others = {table.name for table, _ in OTHERS} | {"published", "calibrations", "families"}
-    written = [
-        (table, f"`results/tables/{name}.tsv`") for name, table in all_declared().items() if name not in others
-    ]
+    written = [(table, f"`results/tables/{name}.tsv`") for name, table in all_declared().items() if name not in others]
     parts = [
         "# Tables\n\nThis page lists the columns of every table in their order. Text files have one more column, "
         "`n_rows`, with the number of rows, so that a truncated table is rejected.\n"

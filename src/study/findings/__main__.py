@@ -1,13 +1,10 @@
-"""`python -m study.findings TABLES FINDINGS PAGE …`: write the findings of a folder of tables, and fill in pages.
-
-Pages in `docs/sheets` get the tables of columns and keys from the schemas, all others the fragments that they name.
-"""
+"""`python -m study.findings TABLES FINDINGS PAGE …`: write the findings of a folder of tables, and fill in pages."""
 
 import sys
 from pathlib import Path
 
 from pairsig.io import tables
-from study.findings import schemas, text
+from study.findings import text
 from study.tables.declared import declared
 
 folder, findings, *pages = map(Path, sys.argv[1:])
@@ -15,6 +12,6 @@ ours = {path.stem: tables.read(path, declared(path.stem)) for path in sorted(fol
 written = {findings: text.findings(ours, folder.name)}
 for page in pages:
     content = page.read_text(encoding="utf-8")
-    written[page] = schemas.filled(content) if page.parent.name == "sheets" else text.filled(content, ours)
+    written[page] = text.filled(content, ours)
 for page, content in written.items():
     tables.write_text(content, page)

@@ -1,8 +1,7 @@
-"""The tables of columns and keys on the pages in `docs/sheets`, from the schemas."""
+"""The tables of columns and keys in the documentation, from the schemas."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,19 @@ from typing import Any
 import yaml
 
 SCHEMAS = Path(__file__).parents[3] / "workflow" / "schemas"
-
-_TABLE = re.compile(r"(?<=\n)## (?P<name>\S+)\n(?P<text>(?:(?!\|)[^\n]*\n)*)(?P<table>(?:\|[^\n]*\n)+)")
-
-
-def filled(page: str) -> str:
-    """Replace the first table below the heading of each sheet, or of the configuration."""
-    return _TABLE.sub(lambda match: f"## {match['name']}\n{match['text']}{table(match['name'])}", page)
+NAMES = (
+    "base_models.yaml",
+    "calibrations.tsv",
+    "config.yaml",
+    "corpora.tsv",
+    "datasets.tsv",
+    "families.tsv",
+    "jars.tsv",
+    "published.tsv",
+    "systems.tsv",
+    "training_sets.yaml",
+)
+"""The configuration and its sheets."""
 
 
 def table(name: str) -> str:
