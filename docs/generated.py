@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from pairsig import cli, readers
+from pairsig.core import definitions
 from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
@@ -59,6 +60,7 @@ def write() -> None:
         if source != "README.md":
             _put(ROOT / page, linked(_read(ROOT / source), ROOT / page, ROOT / source))
     _put(MADE / "command-line.md", command_line())
+    _put(MADE / "formulas.inc", f"```text\n{definitions.formulas()}\n```\n")
     for name in schemas.NAMES:
         _put(MADE / f"{name.partition('.')[0]}.inc", schemas.table(name))
     _put(MADE / "tables.md", tables())
