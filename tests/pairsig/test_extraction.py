@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
+import pairsig
 from pairsig import InputError
 from pairsig.metrics import Metric, registry
 from pairsig.readers.extraction import extract
@@ -125,3 +126,19 @@ def test_empty_outputs_are_a_warning(tmp_path):
     (warning,) = notes["broken"]
     assert "broken: warning: 1 of 3 outputs are empty, the first in line 1" in warning
     assert notes["full"] == ()
+
+
+def test_counts_of_other_options_or_references_are_not_collected(tmp_path):
+    """A character tokenizer for one system, or the references in another order, made the wrong system win."""
+    for name, lines in (("a", "a b\nc d\n"), ("ref", "a b\nc d\n"), ("turned", "c d\na b\n")):
+        (tmp_path / name).write_text(lines)
+
+    def counted(system, reference="ref", **options):
+        return extract(str(tmp_path / "a"), str(tmp_path / reference), metric="bleu", system=system, **options)
+
+    both = pairsig.collect([counted("x"), counted("y")], dataset="d", provenance={})
+    assert "tokenize:13a" in both.provenance["settings"]
+    with pytest.raises(InputError, match="counted with other options than x"):
+        pairsig.collect([counted("x"), counted("y", tokenize="char")], dataset="d", provenance={})
+    with pytest.raises(InputError, match="the same in another order than x"):
+        pairsig.collect([counted("x"), counted("y", "turned")], dataset="d", provenance={})

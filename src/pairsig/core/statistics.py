@@ -566,6 +566,14 @@ def collect(
                 f"{dataset}: system {part.systems[0]} has the columns {listed(part.columns)}, "
                 f"expected those of {first.systems[0]}: {listed(first.columns)}"
             )
+        for key, what in (("reference", "other references, or the same in another order"), ("settings", "other options")):
+            ours, theirs = (of.provenance.get(key, "") for of in (first, part))
+            if ours and theirs and ours != theirs:
+                shown = f" ({theirs}, expected {ours})" if key == "settings" else ""
+                raise InputError(
+                    f"{dataset}: system {part.systems[0]} was counted with {what} than {first.systems[0]}{shown}, "
+                    "expected the same for all systems"
+                )
         for key, ours, theirs in (
             ("document", first.documents, part.documents),
             ("domain", first.domains, part.domains),
@@ -576,6 +584,7 @@ def collect(
                     f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(ours[row]))} for "
                     f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
                 )
+    settings = first.provenance.get("settings", "")
     labels: dict[str, Any] = {
         name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LABELS_OF_SYSTEMS
     }
@@ -586,7 +595,7 @@ def collect(
         first,
         dataset=dataset,
         counts=np.concatenate([part.counts for part in parts]),
-        provenance=dict(provenance),
+        provenance={**({"settings": settings} if settings else {}), **provenance},
         omissions=omissions,
         **labels,
     )

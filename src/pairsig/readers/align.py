@@ -80,7 +80,7 @@ def align(
         "domains": list(domains) or _of_items(parts, rows, "domains"),
     }
     for nouns, of_items in labels.items():
-        if len(of_items) != len(items):
+        if of_items and len(of_items) != len(items):
             raise InputError(
                 f"{parts[0].source} has {len(items):,} segments, but found {len(of_items):,} {nouns}, expected "
                 "one per segment"
@@ -96,8 +96,11 @@ def align(
         statistics = Statistics(
             systems=tuple(names),
             segments=label_array(items, f"{parts[0].source}: item")[used.items],
-            documents=label_array(labels["documents"], f"{parts[0].source}: document")[used.items],
-            domains=label_array(labels["domains"], f"{parts[0].source}: domain")[used.items],
+            **{
+                nouns: label_array(of_items, f"{parts[0].source}: {nouns[:-1]}")[used.items]
+                for nouns, of_items in labels.items()
+                if of_items
+            },
             columns=columns,
             counts=_stacked(parts, columns, used.items),
             provenance={key: value for key, value in settings.items() if value},
@@ -164,7 +167,7 @@ def _on_the_same_items(parts: Sequence[Output]) -> tuple[Sequence[str], list[Row
                 f"{_described(parts) or advice}"
             )
     for part in parts:
-        if len(set(part.items)) < len(part.items):
+        if part.is_log and len(set(part.items)) < len(part.items):  # of others, the reader checks it
             twice = Counter(part.items).most_common(1)[0][0]
             raise InputError(f"{part.label}: found the item {named(twice)} repeatedly, expected it once")
     for part, of_part in zip(parts[1:], rows[1:], strict=True):
@@ -263,6 +266,8 @@ def _check_shared(parts: Sequence[Output], rows: Sequence[Rows], column: str) ->
 
 def _of_items(parts: Sequence[Output], rows: Sequence[Rows], field: str) -> list[str]:
     """The document or the domain of each item, from whichever file has it; files that disagree are refused."""
+    if not any(any(getattr(part, field)) for part in parts):
+        return []
     of_items = [""] * len(rows[0])
     source: dict[int, Output] = {}
     for part, of_part in zip(parts, rows, strict=True):

@@ -161,7 +161,10 @@ def coded(cells: Cells) -> tuple[NDArray[np.intp], list[str]]:
     whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
     encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-    names = list(map(label, encoded.dictionary.to_pylist()))
+    if pa.types.is_integer(encoded.dictionary.type):
+        names = encoded.dictionary.cast(pa.string()).to_pylist()
+    else:
+        names = list(map(label, encoded.dictionary.to_pylist()))
     codes = encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False).astype(np.intp)
     if (codes == len(names)).any():
         names.append("")

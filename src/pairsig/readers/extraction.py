@@ -13,6 +13,7 @@ import numpy as np
 from pairsig import readers
 from pairsig.io.choices import options_of
 from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.io.files import content
 from pairsig.metrics import Metric, NotedCounts, registry
 from pairsig.readers import options as known_options
 
@@ -221,7 +222,7 @@ class References:
             parts |= {name: parameter.default for name, parameter in options_of(metric.extractor).items()}
         parts |= {
             name: value
-            for name, value in {**self.options, **self.output_options}.items()
+            for name, value in self.options.items()
             if name not in ("column", "num_refs")
         }
         from importlib.metadata import PackageNotFoundError, version
@@ -241,11 +242,13 @@ class References:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of all segments of the references, in their order."""
+        """A digest of the references, in their order: counts of other references are not collected with these."""
         hashed = hashlib.blake2b(digest_size=16)
-        for gold in self.golds.values():
-            for segment in gold:
-                hashed.update(repr(segment).encode(errors="backslashreplace") + b"\0")
+        for path, gold in self.golds.items():
+            if gold and isinstance(gold[0], str):
+                hashed.update("\0".join(gold).encode(errors="backslashreplace"))
+            else:
+                hashed.update(content(path))
         return hashed.hexdigest()
 
     @cached_property

@@ -691,25 +691,28 @@ def _values(data: Statistics, metric: Metric, parts: Sequence[Output]) -> str:
     """The values of a metric: `score: 0 or 1, 3 missing, higher is better (assumed)`."""
     better = f"{'higher' if metric.higher_is_better else 'lower'} is better{' (assumed)' if metric.assumed else ''}"
     column = metric.columns[0]
-    known = [part for part in parts if column in part.values]
     if column not in data.columns:  # which the test refuses
         return metric.name
-    if metric.averaged and known:
-        values = np.concatenate([np.asarray(part.values[column], dtype=np.float64) for part in known])
-        n_missing = int(np.isnan(values).sum())
-        values = values[~np.isnan(values)]
-    else:
-        values, n_missing = data.counts[:, :, data.columns.index(column)].ravel(), 0
-    if not len(values):
+    arrays = [part.values[column] for part in parts if column in part.values] if metric.averaged else []
+    arrays = arrays or [data.counts[:, :, data.columns.index(column)].ravel()]
+    n_values, n_missing = sum(map(len, arrays)), 0
+    whole, low, high = True, math.inf, -math.inf
+    for values in arrays:
+        if values.dtype.kind == "f":
+            lacking = np.isnan(values)
+            n_missing += int(lacking.sum())
+            values = values[~lacking] if lacking.any() else values  # noqa: PLW2901
+            whole = whole and bool((values == np.rint(values)).all())
+        if len(values):
+            low, high = min(low, float(values.min())), max(high, float(values.max()))
+    if low > high:
         return f"{metric.name}: no values, {better}"
-    low, high = float(values.min()), float(values.max())
     if metric.averaged:
-        outcomes = bool(((values == 0) | (values == 1)).all())
-        fraction = "" if (values == np.rint(values)).all() else ", not whole"
-        kind = "0 or 1" if outcomes else f"{_plain(low)} to {_plain(high)}{fraction}"
+        kind = f"{_plain(low)} to {_plain(high)}{'' if whole else ', not whole'}"
+        kind = "0 or 1" if whole and 0 <= low <= high <= 1 else kind
     else:
         kind = f"counts ({listed(metric.columns[:3])}{', …' if len(metric.columns) > 3 else ''})"
-    missing = f", {n_missing:,} of {len(values) + n_missing:,} missing" if n_missing else ""
+    missing = f", {n_missing:,} of {n_values:,} missing" if n_missing else ""
     return f"{metric.name}: {kind}{missing}, {better}"
 
 

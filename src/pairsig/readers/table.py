@@ -518,9 +518,9 @@ class _Reading:
             order = np.argsort(first)
             known = [known[place] for place in order]
             codes = np.argsort(order)[codes]
-        lacking = [place for place, text in enumerate(known) if not all(_parts(text) if names[1:] else [text])]
+        lacking = [text for text in known if not all(_parts(text))] if names[1:] else [""] * ("" in known)
         if role in ("item", "system", "run", "sample") and lacking:
-            empty = lacking[0]
+            empty = known.index(lacking[0])
             raise InputError(
                 f"{self.table.where(int(np.argmax(codes == empty)))}: found an empty cell in column "
                 f"{listed(names)}, expected the {role}"
@@ -532,7 +532,7 @@ class _Reading:
         table, n_rows = self.table, len(self.table.lines)
         numbered = (np.arange(n_rows), [str(place) for place in range(1, n_rows + 1)])
         item_of, items = self.labels("item") or numbered
-        if total := next((item for item in items if item.lower() in TOTALS), ""):
+        if total := next((item for item in items if item[:1].isalpha() and item.lower() in TOTALS), ""):
             row = int(np.argmax(item_of == items.index(total)))
             raise InputError(
                 f"{table.where(row)}: found the item {quoted(total)}, expected no rows of totals\n"
@@ -550,10 +550,13 @@ class _Reading:
         is_only_run = len(groups) == len({code // len(runs) for code in groups})
         values_of = {system: self._values(scored, columns) for system, columns in scored.columns.items()}
         metrics = (of_classes(scored.metrics[0], self._classes(scored)),) if scored.kind == "labels" else scored.metrics
+        lines = table.lines
+        lines = np.arange(lines.start, lines.stop) if isinstance(lines, range) else np.array(lines)
         outputs: list[Output] = []
         for code in groups:
             rows = np.flatnonzero(output_of == code) if len(groups) > 1 else np.arange(n_rows)
-            ids = tuple(np.array(items, dtype=object)[item_of[rows]].tolist())
+            is_whole = len(groups) == 1 and len(items) == n_rows  # each row has its item
+            ids = tuple(items if is_whole else [items[item] for item in item_of[rows].tolist()])
             first = np.arange(len(rows))
             inverse = None
             if sample is not None:
@@ -567,7 +570,7 @@ class _Reading:
                 for role, columns in labels.items()
             }
             for name, values in values_of.items():
-                columns = {column: array[rows] for column, array in values.items()}
+                columns = {column: array[rows] if len(groups) > 1 else array for column, array in values.items()}
                 if inverse is not None:
                     columns = {
                         column: self._over_samples(array, inverse, len(first), ids, scored.metrics[0].name)
@@ -590,7 +593,7 @@ class _Reading:
                         design="crossed",
                         samples=self._samples(inverse),
                         notes=(*table.notes, *self.notes),
-                        lines=np.array(table.lines)[of_items],
+                        lines=lines[of_items],
                         place=table.place,
                     )
                 )
