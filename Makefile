@@ -2,7 +2,7 @@
 #   make reproduce   run the study: figures, tables, findings and results/report.html (a repeated run continues)
 #   make quick       a small run in results/quick, with its report
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
-#   make slurm       run the study, or the configuration CONFIG=..., on a SLURM cluster; make test-slurm: its tests
+#   make slurm       run the study, or the configuration CONFIG=..., on a SLURM cluster; make test-slurm, make test-cloud: tests
 #   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone
 #   make findings    fill in the findings and the numbers on pages from results/reference, and tables from the schemas
 #   make docs        build the documentation: docs/_build/html/index.html
@@ -20,7 +20,7 @@ SNAKEMAKE := $(BIN)/snakemake
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
 .PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-packages test-rebuilt test-wheel \
-	test-slurm docs lint bench reference findings container lock clean
+	test-slurm test-cloud docs lint bench reference findings container lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -54,6 +54,7 @@ retrain: .venv/retrain
 # Cancel the jobs of a killed run, which would otherwise continue.
 slurm: $(READY)
 	workflow/profiles/slurm/cancel
+	$(SNAKEMAKE) --unlock $(CONFIG)
 	$(SNAKEMAKE) --workflow-profile workflow/profiles/slurm $(CONFIG)
 
 # All tests of a file run in the same process, so that they share fixtures.
@@ -86,6 +87,11 @@ reference:
 	cp results/tables/*.tsv results/reference/
 	cd results/figures && cp $$(grep -ohE 'reference/[a-z0-9_]+\.png' ../README.md ../../README.md ../../docs/*.md | sort -u | sed 's#reference/##') ../reference/
 
+# Every job in an empty folder, with its files on a local S3 server.
+test-cloud: $(READY)
+	$(INSTALL) --editable ".[cloud]"
+	$(BIN)/python -m pytest tests/workflow/test_no_shared_folder.py
+
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.md.
 findings: $(READY)
 	$(BIN)/python -m study.findings results/reference results/README.md \
@@ -109,6 +115,7 @@ bench: $(READY)
 
 container:
 	docker build --file workflow/envs/Dockerfile --tag pairsig .
+	apptainer build --force pairsig.sif docker-daemon:pairsig:latest
 
 # One set of versions for every Python from 3.11 on, and every operating system.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

@@ -12,6 +12,10 @@ configfile: "config/figures.yaml"
 report: "report/workflow.rst"
 
 
+# `make container` builds it; `--sdm apptainer` runs every job in it, and fails without it.
+container: "pairsig.sif"
+
+
 # Into how many jobs the comparison of a dataset in `split` is divided; `--set-scatter resamples=8` changes it.
 scattergather:
     resamples=2,
