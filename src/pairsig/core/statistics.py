@@ -566,7 +566,10 @@ def collect(
                 f"{dataset}: system {part.systems[0]} has the columns {listed(part.columns)}, "
                 f"expected those of {first.systems[0]}: {listed(first.columns)}"
             )
-        for key, what in (("reference", "other references, or the same in another order"), ("settings", "other options")):
+        for key, what in (
+            ("reference", "other references, or the same in another order"),
+            ("settings", "other options"),
+        ):
             ours, theirs = (of.provenance.get(key, "") for of in (first, part))
             if ours and theirs and ours != theirs:
                 shown = f" ({theirs}, expected {ours})" if key == "settings" else ""

@@ -220,11 +220,7 @@ class References:
         }
         if metric.extractor is not None:
             parts |= {name: parameter.default for name, parameter in options_of(metric.extractor).items()}
-        parts |= {
-            name: value
-            for name, value in self.options.items()
-            if name not in ("column", "num_refs")
-        }
+        parts |= {name: value for name, value in self.options.items() if name not in ("column", "num_refs")}
         from importlib.metadata import PackageNotFoundError, version
 
         for beginning, library in _LIBRARIES.items():
