@@ -53,9 +53,7 @@ def test_a_difference_between_logs_of_inspect_is_named(changes, words, tmp_path)
 def test_lost_samples_have_no_score(tmp_path):
     """The header lists the ids of all samples of the evaluation."""
     a = inspect(tmp_path, "a", BOTH)
-    b = inspect(
-        tmp_path, "b", {"1": "C", "2": "I"}, eval={"dataset": {"name": "d", "sample_ids": ["1", "2", "3"]}}
-    )
+    b = inspect(tmp_path, "b", {"1": "C", "2": "I"}, eval={"dataset": {"name": "d", "sample_ids": ["1", "2", "3"]}})
     with pytest.raises(InputError, match="found no score of item 3 for lab/b"):
         pairsig.read([a, b])
     assert pairsig.read([a, b], missing="wrong").counts[:, :, 0].tolist() == [[1, 0, 1], [1, 0, 0]]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pairsig import Statistics
-from pairsig.io.errors import InputError, Question
+from pairsig.io.errors import InputError
 from pairsig.metrics import registry
 from pairsig.metrics.counts import average
 from pairsig.readers import align, Beginning, recognition, output

@@ -6,7 +6,6 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable
-from io import StringIO
 
 _SHOWN = 60  # characters of a text
 _LISTED = 200  # characters of a list of names
@@ -51,22 +50,8 @@ class LongRun(UserWarning):
     """A test will take longer than a minute; the message says how long, before it begins."""
 
 
-class Question(InputError):
-    """An `InputError`; the answers are no longer printed."""
-
-    def __init__(self, text: str, answers: Iterable[object] = (), about: str = "") -> None:  # noqa: ARG002
-        super().__init__(text)
-
-
-def joined(columns: Iterable[str]) -> str:
-    """Names of columns with commas between them; a name with a comma is in quotation marks, as in CSV."""
-    file = StringIO()
-    csv.writer(file, lineterminator="").writerow(columns)
-    return file.getvalue()
-
-
 def columns_in(text: str) -> list[str]:
-    """The names that `joined` wrote."""
+    """Names with commas between them; one with a comma is in quotation marks, as in CSV."""
     return next(csv.reader([text], skipinitialspace=True), [])
 
 

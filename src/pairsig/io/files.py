@@ -137,7 +137,7 @@ def content(path: AnyPath) -> bytes:
 
 
 def matching(path: AnyPath) -> list[str]:
-    """The members of an archive that match a pattern, `treebank.zip!combined/wsj_00*.mrg`, by name; else the path itself."""
+    """The members of an archive that match a pattern, `treebank.zip!combined/wsj_00*.mrg`; else the path itself."""
     name = fspath(path)
     match = _MEMBER.fullmatch(name)
     if match is None or not set("*?[") & set(match["member"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -174,6 +175,7 @@ class References:
         golds = list(self.golds.values())
         reference = golds[0] if len(golds) == 1 else list(zip(*golds, strict=True))
         _check_words(path, segments, golds[0])
+        logging.getLogger("sacrebleu").setLevel(logging.ERROR)  # `_notes` warns, with the name of the file
         try:
             counts = (
                 _of_labels(segments, golds[0], metric)
@@ -397,7 +399,8 @@ def _check_words(path: str, segments: Sequence[Any], gold: Sequence[Any]) -> Non
                 named(text[place]) if place < len(text) else "the end of the sentence" for text in (words, expected)
             )
             raise InputError(
-                f"{path}: found {word_here} as word {place + 1} of sentence {number}, expected {other} as in the reference"
+                f"{path}: found {word_here} as word {place + 1} of sentence {number}, expected {other} as in the "
+                "reference"
             )
 
 

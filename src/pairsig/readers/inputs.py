@@ -419,17 +419,16 @@ class _Files:
             segments = gold.outputs(path)
             for metric, of_systems in zip(chosen, counted, strict=True):
                 of_systems.append(gold.counts(path, segments, metric, system))
-        results = []
+        results: list[Statistics] = []
         for metric, of_systems in zip(chosen, counted, strict=True):
-            notes = [*self.notes, *chain.from_iterable(part.notes for part in of_systems)]
-            data = _collected(of_systems, metric)
-            settings = gold.settings(metric) + "".join(
-                f"|document_file:{Path(self.declared['document_file']).name}" for _ in documents[:1]
-            )
-            data = replace(data, runs=tuple(self.runs), provenance={"settings": settings})
-            results.append(
-                replace(data, notes=(summary([*self.paths, *references], [data], gold.by), *dict.fromkeys(notes)))
-            )
+            settings = gold.settings(metric)
+            settings += "".join(f"|document_file:{Path(self.declared['document_file']).name}" for _ in documents[:1])
+            data = replace(_collected(of_systems, metric), runs=tuple(self.runs), provenance={"settings": settings})
+            results.append(data)
+        about = summary([*self.paths, *references], results, gold.by)
+        for place, (data, of_systems) in enumerate(zip(results, counted, strict=True)):
+            notes = chain(self.notes, *(part.notes for part in of_systems))
+            results[place] = replace(data, notes=(about, *dict.fromkeys(notes)))
         return results
 
 
@@ -701,7 +700,7 @@ def _values(data: Statistics, metric: Metric, parts: Sequence[Output]) -> str:
         if values.dtype.kind == "f":
             lacking = np.isnan(values)
             n_missing += int(lacking.sum())
-            values = values[~lacking] if lacking.any() else values  # noqa: PLW2901
+            values = values[~lacking] if lacking.any() else values
             whole = whole and bool((values == np.rint(values)).all())
         if len(values):
             low, high = min(low, float(values.min())), max(high, float(values.max()))
