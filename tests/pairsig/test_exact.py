@@ -285,3 +285,25 @@ def test_something_over_nothing():
     """Edits without a reference word: swaps never get rid of the words elsewhere."""
     a, b = np.array([[2, 0], [1, 4], [0, 3]]), np.array([[0, 0], [2, 4], [2, 3]])
     assert exact_test(a, b, metric="ter").pvalue == oracles.exact("ter", a, b, find("exact"))[0]
+
+
+@pytest.mark.parametrize("metric", ["precision", "f1", "aer"])
+def test_a_system_that_may_have_no_denominator_after_swaps(metric, monkeypatch):
+    """On every unit only one of the systems predicts something, so a few swaps leave the other one without anything."""
+    monkeypatch.setattr(exact, "FEW", 0)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n = 6
+        gold = rng.integers(0 if metric == "f1" else 1, 4, n)
+        predicted = rng.integers(1, 5, n)
+        matched = rng.binomial(np.minimum(predicted, gold), 0.6)
+        full = np.stack([matched, predicted, gold], axis=1)
+        if metric == "aer":
+            full = np.stack([matched, matched, predicted, gold], axis=1)
+        nothing = full * 0
+        nothing[:, -1] = gold
+        first = rng.random(n) < 0.7
+        a, b = np.where(first[:, None], full, nothing), np.where(first[:, None], nothing, full)
+        for test in EXACT:
+            wanted, _ = oracles.exact(metric, a, b, test)
+            assert exact_test(a, b, metric=metric, alternative=test.alternative).pvalue == float(wanted), (seed, test)

@@ -22,16 +22,11 @@ RESULTS = {
     "compare, runs": lambda: pairsig.compare(RUNS),
     "rank": lambda: pairsig.rank(TWO | {"x<b>": [0, 1] * 6}, n_resamples=200),
     "compare_runs": lambda: pairsig.compare_runs(RUNS),
-    "transfer": lambda: pairsig.transfer(
-        {"news": TWO, "talks": {"old": OLD, "new": OLD[::-1]}, "chats": {"old": NEW, "new": OLD}}
-    ),
     "plan": lambda: pairsig.plan(TWO, gain=0.5, margin=0.6),
     "gate": lambda: pairsig.gate(TWO, "5%"),
     "exact_test": lambda: pairsig.exact_test(OLD, NEW),
-    "exact_bootstrap_test": lambda: pairsig.exact_bootstrap_test(OLD, NEW),
     "randomization_test": lambda: pairsig.randomization_test(OLD, NEW, n_resamples=200),
     "bootstrap_test": lambda: pairsig.bootstrap_test(OLD, NEW, n_resamples=200),
-    "sequential_test": lambda: pairsig.sequential_test(OLD, NEW, max_resamples=200),
     "margin_test": lambda: pairsig.margin_test(OLD, NEW, 0.9),
     "difference_interval": lambda: pairsig.difference_interval(OLD, NEW),
     "score_interval": lambda: pairsig.score_interval(OLD),
@@ -86,7 +81,7 @@ def test_every_function_has_the_same_default_seed():
     functions = filter(inspect.isfunction, (getattr(pairsig, name) for name in pairsig.__all__))
     parameters = [inspect.signature(function).parameters for function in functions]
     seeds = [of_function["rng"].default for of_function in parameters if "rng" in of_function]
-    assert len(seeds) >= 7
+    assert len(seeds) >= 5
     assert set(seeds) == {2012}
 
 
@@ -117,7 +112,7 @@ def test_one_sided_comparisons_with_a_baseline():
         pairsig.exact_test(systems[name], OLD, alternative="greater").pvalue for name in ("new", "third")
     ]
     with pytest.raises(InputError, match="expected two systems, or a baseline"):
-        pairsig.compare(systems, alternative="greater")
+        pairsig.compare(systems, alternative="greater", pairs="all")
 
 
 def test_plan_asks_for_everything_at_once():
@@ -157,13 +152,13 @@ def test_gate_takes_arrays_and_margins_by_name():
     scores = [1, 0] * 200
     result = pairsig.gate({"old": scores, "new": scores}, {"score": "2%"})
     assert (result.verdict, result.status) == ("passed", 0)
-    assert result.checks[0].pvalue_not_worse == pairsig.margin_test(scores, scores, 0.02, "b-not-worse").pvalue
+    assert result.checks[0].largest_loss == pytest.approx(1 - 0.05 ** (1 / 400))
     assert pairsig.gate({"old": NEW * 9, "new": OLD * 9}, 0.02).verdict == "worse"
 
 
 def test_twelve_pairs_are_shown_as_sentences():
     systems = {name: [*range(8, 8 - place, -1), *[0] * 8] for place, name in enumerate("abcdef", start=1)}
-    result = pairsig.compare({name: values[:8] for name, values in systems.items()})
+    result = pairsig.compare({name: values[:8] for name, values in systems.items()}, pairs="all")
     assert len(result.table) == 15
     lines = str(result).splitlines()
     assert lines[12] == "and 3 more pairs"
