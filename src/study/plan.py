@@ -62,6 +62,7 @@ class Plan:
     tested_by: dict[str, list[str]] = field(default_factory=dict)  # by dataset, the training sets of its systems
     systems: dict[str, dict[str, Row]] = field(default_factory=dict)  # by dataset, the included rows of its systems
     selected: list[str] = field(default_factory=list)  # datasets of the run, in the order of the sheet
+    _last: tuple[tuple[str, str], dict[str, Any]] = (("", ""), {})
 
     def __post_init__(self) -> None:
         datasets = self.datasets
@@ -149,6 +150,12 @@ class Plan:
     # How outputs are counted.
 
     def counted(self, dataset: str, system: str) -> dict[str, Any]:
+        """Say how the output of a system is counted; a rule asks for one value after another."""
+        if (dataset, system) != self._last[0]:
+            self._last = (dataset, system), self._counted(dataset, system)
+        return self._last[1]
+
+    def _counted(self, dataset: str, system: str) -> dict[str, Any]:
         """Say how the output of a system is counted: its files, and what the reader and the metric are told."""
         row, of_system = self.datasets[dataset], self.systems.get(dataset, {}).get(system)
         about = {"metric": row["metric"], "reader": row.get("reader"), "options": pairs(row.get("options", ""))}
@@ -163,7 +170,7 @@ class Plan:
             documents = self.paths(row, row.get("documents", ""))
             about |= {"group": of_system.get("group"), "kind": of_system.get("kind", "")}
             about |= {"output_options": pairs(of_system.get("options", ""))}
-        return about | {"output": output, "reference": reference, "documents": documents}
+        return about | {"output": [output], "reference": reference, "documents": documents}
 
     def counted_systems(self, dataset: str) -> list[str]:
         """List the systems of a derived dataset."""

@@ -42,7 +42,10 @@ def bucket(tmp_path):
             break
         except Exception:
             time.sleep(0.2)
-    for path in (*ROOT.glob("config/*.tsv"), *(ROOT / f"resources/statistics/{n}.parquet" for n in ("tac08", "hansards"))):
+    for path in (
+        *ROOT.glob("config/*.tsv"),
+        *(ROOT / f"resources/statistics/{n}.parquet" for n in ("tac08", "hansards")),
+    ):
         client.upload_file(str(path), "study", path.relative_to(ROOT).as_posix())
     yield address, client
     server.kill()

@@ -233,3 +233,19 @@ def test_the_examples_of_the_page_on_configuration(command, promised, tmp_path):
     assert promised
     for path in promised:
         assert (tmp_path / path).stat().st_size > 0, path
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_report_opens_in_a_browser_without_the_network(small, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    wanted, errors = [], []
+    page.on("request", lambda request: wanted.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((small / "results/report.html").as_uri())
+    page.get_by_text("0. Findings").first.wait_for()
+    for category in ("1. Figures", "3. Tables"):
+        assert page.get_by_text(category).count() > 0
+    page.screenshot(path=small / f"report-{width}.png")
+    assert errors == []
+    assert not [url for url in wanted if url.startswith("http")]
+    page.close()

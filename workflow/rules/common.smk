@@ -161,35 +161,26 @@ def given(of):
 # Counts per segment: of the outputs of each system, collected by dataset; of published outcomes; and pooled ones.
 
 
-def counted(key):
-    """What `study.plan` says of how an output is counted."""
-    return lambda wildcards: PLAN.counted(wildcards.dataset, wildcards.system)[key]
+def read(wildcards):
+    """The files of a system: archives instead of their members, and the checksums of the corpus."""
+    of_system = PLAN.counted(wildcards.dataset, wildcards.system)
+    files = {
+        key: [path.partition("!")[0] for path in of_system[key]]
+        for key in ("output", "reference", "documents")
+    }
+    corpora = PLAN.corpora(DATASETS[wildcards.dataset])
+    return files | {
+        "verified": [f"<results>/corpora/{name}.sha256" for name in corpora]
+    }
 
 
-def read(*keys):
-    """Files that are read, with archives instead of their members."""
-
-    def files(wildcards):
-        of_system = PLAN.counted(wildcards.dataset, wildcards.system)
-        for key in keys:
-            paths = of_system[key]
-            for path in [paths] if isinstance(paths, str) else paths:
-                yield path.partition("!")[0]
-
-    return lambda wildcards: list(dict.fromkeys(files(wildcards)))
-
-
-def in_archives(key):
-    """The members of archives, by the archive's place among the inputs; other files have none."""
-
-    def members(wildcards):
-        paths = PLAN.counted(wildcards.dataset, wildcards.system)[key]
-        return [
-            path.partition("!")[2]
-            for path in ([paths] if isinstance(paths, str) else paths)
-        ]
-
-    return members
+def counting(wildcards):
+    """How an output is counted: metric, reader, options, group and kind, and the members of archives."""
+    counted = dict(PLAN.counted(wildcards.dataset, wildcards.system))
+    for key in ("output", "reference"):
+        counted[key] = [path.partition("!")[2] for path in counted[key]]
+    counted.pop("documents")
+    return counted
 
 
 # Figures: one rule for each kind; config/figures.yaml has one entry for each figure.

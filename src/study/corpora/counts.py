@@ -24,12 +24,9 @@ COUNTING = ("pairsig", "sacrebleu", "rouge-score")
 """Packages whose version can change the counts and is recorded in the provenance."""
 
 
-def members(files: Sequence[str] | str, names: Sequence[str]) -> list[str]:
+def members(files: Sequence[str], names: Sequence[str]) -> list[str]:
     """Join files with the names of their members in archives, `archive.tar.xz!member`; "" for a plain file."""
-    paths = [files] if isinstance(files, str) else list(files)
-    if len(paths) < len(names):  # several members of one archive
-        paths = [paths[0]] * len(names)
-    return [f"{path}!{name}" if name else path for path, name in zip(paths, names, strict=True)]
+    return [f"{path}!{name}" if name else path for path, name in zip(files, names, strict=True)]
 
 
 def extract(
