@@ -17,11 +17,10 @@ from pairsig import InputError
 from pairsig.core.influence import errors_and_correlations
 from pairsig.io import tables
 from pairsig.metrics import registry
-from pairsig.planning import heterogeneity
 from running import ROOT
 from study.analysis import over_systems
 from study.beyond import heterogeneity as measured_module
-from study.beyond.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
+from study.beyond.heterogeneity import HETEROGENEITY, SMALLEST_RELIABLE_GAIN, left_out, mean_excess
 from study.beyond.heterogeneity import heterogeneity as measured
 from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each, reference
@@ -84,7 +83,7 @@ def wmt_languages():
         pytest.param("conll-languages", languages, marks=pytest.mark.slow),
     ],
 )
-def test_what_the_library_knows_from_the_counts(family, cells):
+def test_what_the_reference_says_from_the_counts(family, cells):
     """κ² of five families, and what follows from it: a test set of any size, and the smallest reliable gain."""
     rows = []
     for one, (names_1, d_1, s_1, n_1), other, (names_2, d_2, s_2, n_2) in cells():
@@ -98,11 +97,11 @@ def test_what_the_library_knows_from_the_counts(family, cells):
     d_1, d_2, v_1, v_2, n_1, n_2 = np.array([row[4:] for row in rows]).T
     excess = ((d_1 - d_2) ** 2 - v_1 - v_2) / (n_1 * v_1 + n_2 * v_2)
 
-    (published,) = [one for one in heterogeneity.families() if one.family == family]
-    assert published.n_test_sets == len({name for row in rows for name in row[:2]})
-    assert published.n_systems == len({name for row in rows for name in row[2:4]})
+    published = reference("heterogeneity", family=family)
+    assert int(published["n_test_sets"]) == len({name for row in rows for name in row[:2]})
+    assert int(published["n_systems"]) == len({name for row in rows for name in row[2:4]})
     # The standard errors here are of the score without each segment, those there of its derivative.
-    assert published.kappa_squared == pytest.approx(excess.mean(), rel=0.02)
+    assert float(published["kappa_squared"]) == pytest.approx(excess.mean(), rel=0.02)
 
     # What gives 95 % on the next test set, for the median pair: 1.645 standard deviations of a difference of two u.
     row = reference("heterogeneity", family=family)
@@ -152,7 +151,7 @@ def test_every_number_and_prediction_of_a_small_family_by_loops():
     data, rows = small_family(metric)
     assert any(d == 0 for own, *_ in rows for d, _, _ in own)
     assert len(rows) == 3 * 36 + 3 * 28 - 3
-    table, chances, _ = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
+    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
     (found,) = table.to_dict("records")
     assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 4, 9)
 
@@ -160,7 +159,7 @@ def test_every_number_and_prediction_of_a_small_family_by_loops():
     above = (d - e) ** 2 - v - w
     excess = above / (n * v + m * w)
     assert found["kappa_squared"] == pytest.approx(excess.mean())
-    smallest = heterogeneity.SMALLEST_RELIABLE_GAIN * sqrt(max(excess.mean(), 0) * np.median([v * n, w * m]))
+    smallest = SMALLEST_RELIABLE_GAIN * sqrt(max(excess.mean(), 0) * np.median([v * n, w * m]))
     assert found["smallest_reliable_gain"] == pytest.approx(smallest)
     design = np.stack([np.ones(len(rows)), 2 * d * e / (v * n + w * m)], axis=1)
     assert found["beta_squared"] == pytest.approx(np.linalg.lstsq(design, excess)[0][1])
@@ -195,24 +194,9 @@ def test_every_number_and_prediction_of_a_small_family_by_loops():
 
 
 def test_two_of_three_test_sets_are_in_every_row_and_validate_nothing():
-    table, chances, _ = measured(family(range(3)), sheet(("f", "about", "d*", "whole", "all")))
+    table, chances = measured(family(range(3)), sheet(("f", "about", "d*", "whole", "all")))
     assert (table["n_validated"].item(), table["verdict"].item()) == (0, "not validated")
     assert chances.empty
-
-
-def test_what_the_library_lends():
-    """Families whose κ² is above 0 by its interval and predicts no worse than i.i.d., with four digits."""
-    about = {name: "x" if kind is str else 1 for name, kind in ((c.name, c.type) for c in HETEROGENEITY.columns)}
-    rows = [
-        about | {"family": name, "kappa_squared": 0.123456, "kappa_squared_low": low, "verdict": verdict}
-        for name, low, verdict in (
-            ("a", 0.1, "better"), ("b", 0.1, "no better"), ("c", 0.1, "worse"), ("d", -0.1, "better"),
-            ("e", 0.1, "not validated"),
-        )
-    ]  # fmt: skip
-    lent = known_families(pd.DataFrame(rows))
-    assert lent["family"].tolist() == ["a", "b"]
-    assert lent["kappa_squared"].tolist() == [0.1235, 0.1235]
 
 
 @pytest.mark.parametrize("module", [over_systems, measured_module])
@@ -350,7 +334,7 @@ def test_what_is_compared_with_what():
         InputError, match=r"families, line 3: found d0 whole and d1 whole again, .* in families, line 2"
     ):
         measured(family(range(3)), again)
-    nothing, chances, _ = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
+    nothing, chances = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
     assert nothing.empty
     assert chances.empty
 

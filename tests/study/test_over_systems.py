@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from conftest import repetitions
 from pairsig.core import exceedances
-from pairsig.stats.intervals import degrees_of_freedom
+from pairsig.core.influence import degrees_of_freedom
 from study.analysis import expected, over_systems
 from study.analysis.pairs import quantile_interval
 

@@ -124,7 +124,7 @@ SEED = 2012
 
 def heterogeneity(
     data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Estimate the heterogeneity of families of test sets, and how well it predicts the winner on the next one.
 
     With the gains d and standard errors s of a pair on two test sets, and σ² = n s² on each,
@@ -151,10 +151,8 @@ def heterogeneity(
 
     Returns
     -------
-    Table `HETEROGENEITY`, one row per family and metric; table `NEXT_TEST_SETS`, one row per range of predicted
-    chances; and the table of `known_families`. Intervals (95 %) are over systems and test sets
-    (`over_systems.variance`; for κ² `mean_excess`). For families with two test sets they are over systems only, except
-    the upper end of κ². Cost: 25 CPU seconds and 0.9 GB for the study's families.
+    Table `HETEROGENEITY`, one row per family and metric; and table `NEXT_TEST_SETS`, one row per range of predicted
+    chances. Intervals (95 %) are over systems and test sets.
     """
     test_sets = [*chain.from_iterable(_test_sets(statistics, metric, families) for statistics, metric in data)]
     estimates, curves = [], []
@@ -166,19 +164,7 @@ def heterogeneity(
         estimates.append(key | {"about": about} | _estimates(rows) | predicted.summary())
         curves += [key | row for row in predicted.curve()]
     table = frame(HETEROGENEITY, estimates)
-    return table, frame(NEXT_TEST_SETS, curves), known_families(table)
-
-
-def known_families(families: pd.DataFrame) -> pd.DataFrame:
-    """Make the library's table of family heterogeneity, rounded to four digits.
-
-    It is `src/pairsig/planning/family_heterogeneity.tsv` and contains the families whose κ² is above 0 and predicts no
-    worse than i.i.d.
-    """
-    useful = families[(families["kappa_squared_low"] > 0) & families["verdict"].isin(["better", "no better"])]
-    rounded = useful[list(FAMILY_HETEROGENEITY.names)].reset_index(drop=True)
-    numbers = [column.name for column in FAMILY_HETEROGENEITY.columns if column.type is float]
-    return frame(FAMILY_HETEROGENEITY, rounded.assign(**rounded[numbers].map(lambda value: float(f"{value:.4g}"))))
+    return table, frame(NEXT_TEST_SETS, curves)
 
 
 @dataclass(frozen=True, eq=False)
