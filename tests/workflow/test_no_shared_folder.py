@@ -1,8 +1,7 @@
-"""The workflow without a shared file system: every job starts in an empty folder, and files are on a local S3 server."""
+"""The workflow without a shared file system: every job starts in an empty folder, with files on a local S3 server."""
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -61,12 +60,11 @@ def test_jobs_in_empty_folders_give_the_same_bytes(bucket, tmp_path):
     snakemake(*settings, "--", *TARGETS, cwd=clone, snakefile="Snakefile")
     expected = {name: (clone / name).read_bytes() for name in TARGETS}
     run("git", "clean", "-fdxq", cwd=clone)
-    command = [
-        str(BIN / "snakemake"), *settings, "--executor", "emptyfolder", "--jobs", "2", "--shared-fs-usage", "none",
-        "--default-storage-provider", "s3", "--default-storage-prefix", "s3://study", "--storage-s3-endpoint-url", address,
-        "--storage-s3-access-key", "a", "--storage-s3-secret-key", "b", "--seconds-between-status-checks", "1",
-        "--", *TARGETS,
-    ]  # fmt: skip
+    storage = ["--default-storage-provider", "s3", "--default-storage-prefix", "s3://study"]
+    storage += ["--storage-s3-endpoint-url", address, "--storage-s3-access-key", "a", "--storage-s3-secret-key", "b"]
+    remote = ["--executor", "emptyfolder", "--jobs", "2", "--shared-fs-usage", "none"]
+    remote += ["--seconds-between-status-checks", "1"]
+    command = [str(BIN / "snakemake"), *settings, *remote, *storage, "--", *TARGETS]
     plugins = {"PYTHONPATH": str(ROOT / "tests/workflow/plugins"), "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         command, cwd=clone, env=environment(tmp_path) | KEYS | plugins, capture_output=True, text=True, timeout=600
@@ -76,4 +74,3 @@ def test_jobs_in_empty_folders_give_the_same_bytes(bucket, tmp_path):
     for name, content in expected.items():
         assert not (clone / name).exists()
         assert client.get_object(Bucket="study", Key=name)["Body"].read() == content, name
-    assert os.environ.get("PYTHONPATH", "") != str(ROOT / "tests/workflow/plugins")

@@ -54,7 +54,7 @@ MOST_ASKED = 1000
 """Largest number of gains, margins and sizes in one table, each of which takes up to a second."""
 
 VARIANCE_MODEL_FILE = Path(__file__).with_name("variance_model.tsv")
-"""The variance model, fitted to the study's comparisons by `python -m study variance-model`."""
+"""The variance model, fitted to the study's comparisons by the rule `variance_model`."""
 
 _NORMAL = 5_000
 """Degrees of freedom from which on the normal distribution replaces Student's: power differs by less than 1e-4."""

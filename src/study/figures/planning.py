@@ -32,7 +32,7 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
     Parameters
     ----------
     variance_model
-        Table of `python -m study variance-model`.
+        Table `variance_model` of `study.beyond.variance_model`.
     systems
         Table of `describe`, for scores and lengths.
     """

@@ -1,4 +1,4 @@
-"""An executor for tests: every job starts in an empty folder, as on Kubernetes, with the source archive and a bucket."""
+"""An executor for tests: every job starts in an empty folder, as on Kubernetes, with the source archive."""
 
 import subprocess
 import tempfile
