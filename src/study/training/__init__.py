@@ -175,10 +175,10 @@ def attempt(log: str, resources: Any, attempts: int) -> Iterator[Attempt]:
     history = path.with_name(f"{path.name}.attempts")
     marks = history.read_text(encoding="utf-8").splitlines() if number > 1 and history.is_file() else []
     reason = ""
-    if number > attempts:
-        requested = marks[-1].partition(": ")[2] if marks else "unknown"
+    if number > attempts and marks:  # a prediction that waited for its model, in the same job, has none
+        requested = marks[-1].partition(": ")[2]
         killed = f"killed in attempt {attempts} of {attempts} (memory or time; requested: {requested})"
-        reason = marks[-1].removeprefix(_FAILED) if marks and marks[-1].startswith(_FAILED) else killed
+        reason = marks[-1].removeprefix(_FAILED) if marks[-1].startswith(_FAILED) else killed
 
     def mark(text: str) -> None:
         marks.append(text)
