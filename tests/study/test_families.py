@@ -20,7 +20,7 @@ from pairsig.metrics import registry
 from running import ROOT
 from study.analysis import over_systems
 from study.beyond import heterogeneity as measured_module
-from study.beyond.heterogeneity import HETEROGENEITY, SMALLEST_RELIABLE_GAIN, left_out, mean_excess
+from study.beyond.heterogeneity import SMALLEST_RELIABLE_GAIN, left_out, mean_excess
 from study.beyond.heterogeneity import heterogeneity as measured
 from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each, reference
