@@ -5,8 +5,7 @@ This module needs matplotlib, an optional dependency, so it is imported only whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -18,7 +17,6 @@ from pairsig.io.tables import replacing
 
 need("matplotlib")
 import matplotlib.style  # noqa: E402
-from fontTools import subset  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
@@ -133,23 +131,9 @@ def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None
         raise InputError(f"{path} {end}, expected .svg, .pdf or .png")
     # Without a layout engine, saving draws the figure once instead of twice.
     style = STYLE | {"figure.constrained_layout.use": False}
-    with replacing(path) as temporary, matplotlib.style.context(["default", style]), _without_shaping():
+    with replacing(path) as temporary, matplotlib.style.context(["default", style]):
         if isinstance(layout := figure.get_layout_engine(), ConstrainedLayoutEngine):  # once for all formats
             layout.execute(figure)
             figure.set_layout_engine(None)
         dpi = 200 if path.suffix == ".png" else 300
         figure.savefig(temporary, dpi=dpi, metadata=_METADATA[path.suffix], transparent=transparent)
-
-
-@contextmanager
-def _without_shaping() -> Iterator[None]:
-    """Embed fonts in a PDF without their tables for shaping text, which it does not use: its glyphs have positions.
-
-    Reducing these tables to the embedded glyphs took longer than the rest of the file.
-    """
-    before = subset.Options._drop_tables_default
-    subset.Options._drop_tables_default = [*before, "GDEF", "GPOS", "GSUB"]
-    try:
-        yield
-    finally:
-        subset.Options._drop_tables_default = before

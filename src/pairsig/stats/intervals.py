@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.influence import influence_values, standard_error
+from pairsig.core.student import ndtri, stdtr, stdtrit
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.io.results import OneRow
@@ -312,8 +313,6 @@ class Intervals:
 
     def of(self, a: int, b: int, confidence_level: float = 0.95) -> Interval:
         """The interval of score(a) − score(b)."""
-        from scipy.special import stdtr, stdtrit
-
         check_level(confidence_level, "confidence level")
         items = self.items
         first, second = a, b
@@ -351,8 +350,6 @@ def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.9
 
     `units` are counts (systems × units × columns).
     """
-    from scipy.special import ndtri, stdtrit
-
     check_level(confidence_level, "confidence level")
     n, passed = units.shape[1], score_of_a_pass(units, metric)
     scores = metric.score(units.sum(axis=1, dtype=np.float64))
@@ -362,6 +359,11 @@ def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.9
         low, high = (passed * (middle + sign * reach) / (1 + z**2 / n) for sign in (-1, 1))
     else:
         error, degrees = standard_error(influence_values(units, metric))
-        reach = np.where(error > 0, stdtrit(degrees, (1 + confidence_level) / 2) * error, np.nan)
+        reach = np.where(
+            error > 0,
+            [stdtrit(float(nu), (1 + confidence_level) / 2) if nu > 0 else np.nan for nu in np.atleast_1d(degrees)]
+            * error,
+            np.nan,
+        )
         low, high = scores - reach, scores + reach
     return list(zip(low.tolist(), high.tolist(), strict=True))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pairsig.core.student import log_sign_tails, ndtri
 from pairsig.metrics import Metric, Ratio
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,7 @@ Whole = NDArray[np.int64]
 _PRODUCT_ELEMENTS = 2**24
 """Items of all systems that are multiplied at once: 64 MiB in float32, and at most 2²⁴ items."""
 _TINY = 1e-290
+_MOST_BY_WHOLE_NUMBERS = 1000
 """Smaller probabilities are computed as logarithms."""
 
 
@@ -94,12 +96,14 @@ class Items:
         With p = (r + 1)/(n + 2) and q = (s + 1)/(n + 2), they are p − q ± z √((p + q − (p − q)²) / (n + 2)), cut at −1
         and 1, times the score of a passed unit.
         """
-        from scipy.special import ndtri
-
         n = self.n_units + 2
         p, q = (self.only[a, b] + 1) / n, (self.only[b, a] + 1) / n
         reach = float(ndtri((1 + confidence_level) / 2)) * np.sqrt((p + q - (p - q) ** 2) / n)
         return self.passed * np.maximum(p - q - reach, -1.0), self.passed * np.minimum(p - q + reach, 1.0)
+
+
+def _one_log_sign_tail(n: float, k: float) -> float:
+    return 0.0 if k <= 0 else -math.inf if k > n else log_sign_tails(int(n))[math.ceil(k)]
 
 
 def log_sign_tail(n: Any, k: Any) -> Floats:
@@ -107,9 +111,12 @@ def log_sign_tail(n: Any, k: Any) -> Floats:
 
     Far in the tail, it is the first term C(n, k)/2ⁿ times 1 + (n − k)/(k + 1) (1 + (n − k − 1)/(k + 2) (1 + …)).
     """
+    n, k = np.broadcast_arrays(np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64))
+    if n.size and n.min() >= 0 and n.max() <= _MOST_BY_WHOLE_NUMBERS:
+        of_one = np.vectorize(_one_log_sign_tail, otypes=[np.float64])
+        return np.asarray(of_one(n, k))
     from scipy.special import betainc, gammaln
 
-    n, k = np.broadcast_arrays(np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64))
     inside = (k > 0) & (k <= n)
     p = np.where(k <= 0, 1.0, np.where(inside, betainc(np.where(inside, k, 1), np.where(inside, n - k + 1, 1), 0.5), 0))
     with np.errstate(divide="ignore"):
