@@ -1,4 +1,4 @@
-"""The paper's claims today, and the paper's Figure 2, once more from the embedded counts with numpy and pyarrow alone."""
+"""The paper's claims today, and its Figure 2, once more from the embedded counts with numpy and pyarrow alone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def student(z, n):
 
 def test_figure_2_has_the_papers_pairs_and_threshold():
     """47 pairs with p from .04 to .06 and 1.10: the paper's bootstrap, one-sided, strict, on its own systems."""
-    names, sums, *_ = counts("tac08", ["value"])
+    _, sums, *_ = counts("tac08", ["value"])
     scores = sums[:, :, 0]
     assert scores.shape == (58, 48)
     rng, b = np.random.default_rng(1), 100_000
@@ -112,8 +112,8 @@ def test_how_often_the_better_model_wins_in_another_category(name, data):
         right += again[inside].sum()
         expected += (1 - student(z[inside] / np.sqrt(1 + n_1 / n_2), 10**6) / 2).sum()
         n_pairs += inside.sum()
-    row = reference("today", claim="wins again", data=data,
-                    measured="the winner wins again on another domain or category, two-sided p from 0.04 to 0.08")  # fmt: skip
+    measured = "the winner wins again on another domain or category, two-sided p from 0.04 to 0.08"
+    row = reference("today", claim="wins again", data=data, measured=measured)
     assert int(row["n"]) == pytest.approx(n_pairs, abs=3)
     assert float(row["value"]) == pytest.approx(right / n_pairs, abs=0.003)
     assert float(row["expected"]) == pytest.approx(expected / n_pairs, abs=0.003)
