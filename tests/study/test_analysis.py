@@ -838,25 +838,21 @@ class TestTable1:
     def test_the_papers_first_each_beside_what_is_expected(self):
         found = table_1(self.ours, self.paper)
         near, far = (binomtest(n, 58).proportion_ci(0.95, "exact") for n in (48, 28))
-        assert found.drop(columns=[name for name in found if "expected" in name]).to_dict("records") == [
-            {
-                "calibration": "the paper",
-                "p_range": "0.04 to 0.06",
-                # 48 and 28 of 58, rounded as the paper has them
-                "near": f"83 % ({100 * near.low:.0f} to {100 * near.high:.0f}), 58 pairs",
-                "middle": "",
-                "far": f"48 % ({100 * far.low:.0f} to {100 * far.high:.0f}), 58 pairs",
-            },
-            {
-                "calibration": "parsing",
-                "p_range": "0.04 to 0.06",
-                "near": "85 % (80 to 90), 1,500 pairs",
-                "middle": "",
-                "far": "",
-            },
+        assert found[["calibration", "p_low", "p_high"]].to_numpy().tolist() == [
+            ["the paper", 0.04, 0.06],
+            ["parsing", 0.04, 0.06],
         ]
-        assert found["near_expected"].tolist() == ["", "87 % (86 to 88)"]
-        assert (found["far_expected"] == "").all()
+        # 48 and 28 of 58, rounded as the paper has them
+        assert found.loc[0, ["near", "near_low", "near_high", "near_pairs"]].tolist() == pytest.approx(
+            [0.83, near.low, near.high, 58]
+        )
+        assert found.loc[0, ["far", "far_low", "far_high", "far_pairs"]].tolist() == pytest.approx(
+            [0.48, far.low, far.high, 58]
+        )
+        assert found.loc[1, ["near", "near_low", "near_high", "near_pairs"]].tolist() == [0.85, 0.8, 0.9, 1500]
+        assert found.loc[1, ["near_expected", "near_expected_low", "near_expected_high"]].tolist() == [0.87, 0.86, 0.88]
+        assert found[["middle", "far_expected"]].isna().all(axis=None)
+        assert np.isnan(found.loc[1, "far"])
 
     def test_what_is_expected_of_the_papers_sizes(self):
         """Gains of 100 pairs, true on 600 sentences: drawn on 2,416 and on 1,700 of them, 40,000 times."""
@@ -864,7 +860,7 @@ class TestTable1:
         gains = np.abs(rng.normal(0, 3, 100))
         population = pairs(gains, np.ones(100), n_segments=600, standard_error=1.5)
         found = table_1(self.ours, self.paper, population)
-        fragments = float(found.loc[0, "near_expected"].split(" %")[0])
+        fragments = 100 * found.loc[0, "near_expected"]
         error = 1.5 * np.sqrt(600 / np.array([2416, 1700]))
         first, second = (gains + one * rng.standard_normal((40_000, 100)) for one in error)
         p = norm.sf(np.abs(first) / error[0])

@@ -27,6 +27,7 @@ from study.tables.columns import (
     ONE_SIDED,
     addressed,
     numeric,
+    optional_count,
     with_interval,
 )
 from study.test_sets import SAME, is_whole, matches
@@ -88,21 +89,26 @@ CALIBRATED = Table(
 )  # fmt: skip
 
 
-def _rates(distance: str) -> tuple[Column, Column]:
+def _rates(distance: str) -> list[Column]:
     """Columns on the replication rate at a distance, as observed and as expected."""
-    observed = f"replication rate at this distance ({distance}) with its interval and number of pairs"
-    expected = "rate expected if both test sets came from the same source, with its interval"
-    return Column(distance, str, observed), Column(f"{distance}_expected", str, expected)
+    observed = f"replication rate at this distance ({distance})"
+    expected = "rate expected if both test sets came from the same source"
+    return [
+        *with_interval(distance, observed, "share"),
+        optional_count(f"{distance}_pairs", "pairs of systems behind it", "pairs", "pairs"),
+        *with_interval(f"{distance}_expected", expected, "share"),
+    ]
 
 
 TABLE_1 = Table(
     "table_1",
     (
         replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
-        Column("p_range", str, f"range of p on the first test set ({ONE_SIDED})"),
+        numeric("p_low", f"lower end of the range of p on the first test set ({ONE_SIDED})", shown="bound"),
+        numeric("p_high", "upper end of the range", shown="bound"),
         *chain.from_iterable(map(_rates, DISTANCES)),
     ),
-    key=("calibration", "p_range"),
+    key=("calibration", "p_low", "p_high"),
 )
 
 
@@ -353,37 +359,37 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
     ]
     lines = []
     for low, high in ranges:
-        row = dict.fromkeys(TABLE_1.names, "") | {"calibration": "the paper", "p_range": f"{low:g} to {high:g}"}
+        row: dict[str, object] = {"calibration": "the paper", "p_low": low, "p_high": high}
         for distance in DISTANCES:
             share, n = paper.get((distance, low, high)), PAPER_PAIRS.get((low, high))
             if share is None:
                 continue
-            low_end, high_end = clopper_pearson(round(share * n), n) if n else (np.nan, np.nan)
-            row[distance] = _share(share, float(low_end), float(high_end), n)
+            ends = clopper_pearson(round(share * n), n) if n else (np.nan, np.nan)
+            row |= _interval(distance, (share, *map(float, ends))) | {f"{distance}_pairs": n or np.nan}
             if population is not None:
                 theta = population["gain"] / population["standard_error"]
                 theta *= np.sqrt(SECTION_23 / population["n_segments"])
                 right, wrong = expected.on_next(theta, PAPER[distance] / SECTION_23, low, high)
                 systems = over_systems.members(population["system_a"], population["system_b"])
-                row[f"{distance}_expected"] = _share(*expected.share(right, wrong, systems))
+                row |= _interval(f"{distance}_expected", expected.share(right, wrong, systems))
         lines.append(row)
-    placed = calibration[calibration["distance"].isin(DISTANCES)]
-    for name, rows in placed.groupby("calibration", sort=False):
+    placed = calibration[calibration["distance"].isin(DISTANCES) & (calibration["n_pairs"] > 0)]
+    for name in calibration.loc[calibration["distance"].isin(DISTANCES), "calibration"].unique():
         for low, high in ranges:
-            row = dict.fromkeys(TABLE_1.names, "") | {"calibration": str(name), "p_range": f"{low:g} to {high:g}"}
-            for span in rows[(rows["p_low"] == low) & (rows["p_high"] == high)].itertuples():
-                if span.n_pairs:
-                    row[str(span.distance)] = _share(span.share, span.share_low, span.share_high, span.n_pairs)
-                    row[f"{span.distance}_expected"] = _share(span.expected, span.expected_low, span.expected_high)
+            row = {"calibration": str(name), "p_low": low, "p_high": high}
+            of_range = placed[(placed["calibration"] == name) & (placed["p_low"] == low) & (placed["p_high"] == high)]
+            for cells in of_range.to_dict("records"):
+                distance = str(cells["distance"])
+                row |= _interval(distance, [cells[f"share{end}"] for end in ("", "_low", "_high")])
+                row |= _interval(f"{distance}_expected", [cells[f"expected{end}"] for end in ("", "_low", "_high")])
+                row[f"{distance}_pairs"] = cells["n_pairs"]
             lines.append(row)
     return frame(TABLE_1, lines)
 
 
-def _share(share: float, low: float, high: float, n_pairs: int | None = None) -> str:
-    if np.isnan(share):
-        return ""
-    between = "" if np.isnan(low) else f" ({100 * low:.0f} to {100 * high:.0f})"
-    return f"{100 * share:.0f} %{between}" + (f", {n_pairs:,} pairs" if n_pairs else "")
+def _interval(name: str, estimate: Sequence[float]) -> dict[str, object]:
+    """The cells of an estimate with the ends of its interval."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
 
 
 def calibrate_and_arrange(
