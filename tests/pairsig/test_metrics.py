@@ -79,6 +79,7 @@ def test_every_metric_is_listed_once_below_its_task(capsys):
         (line,) = [line for line in out.splitlines() if line.split()[:1] == [name]]
         assert metric.formula in line
         assert line.endswith("(lower is better)") == (not metric.higher_is_better)
-    tasks = [line for line in out.splitlines() if line.endswith(")") and not line.startswith(" ")]
+    listing = out.partition("\nFormats")[0]
+    tasks = [line for line in listing.splitlines() if line.endswith(")") and not line.startswith(" ")]
     assert tasks[1:3] == ["Machine translation (--reader text)", "Summarization (--reader text)"]
     assert len(tasks) == len(registry.MODULES)
