@@ -18,10 +18,19 @@ from typing import Any
 
 from study.sheets import Row, Sheet, meant, pairs, refuse
 
+OF_ANALYSES = {
+    "claims": (
+        "realsumm hansards-synthetic hansards-110 conll2018-en_ewt ewt-test icepahc-modern mt-hansards wmt10-de-en "
+        "wmt21-de-en wmt23-ja-en wmt24-en-de"
+    ),
+    "threshold_errors": (
+        "realsumm ewt-test wmt10-synthetic mt-hansards hansards-110 wsj-near masc icepahc-23 icepahc-modern"
+    ),
+}
+"""Datasets of analyses that need a few: one or two per task, and those whose thresholds stand beside the paper's."""
+
 BENCHMARK = "benchmark"
 """Value of `study` for datasets with published outcomes, all systems in one file."""
-
-SIZES = ("full", "half", "quarter", "eighth", "sixteenth")
 
 WHOLE = "whole-1"
 """Name of the full training set among the resampled ones."""
@@ -123,6 +132,10 @@ class Plan:
         }
         chosen = [tests[word] for word in which.split()]
         return [name for name in self.selected if all(test(self.datasets[name]) for test in chosen)]
+
+    def of_analysis(self, name: str) -> list[str]:
+        """List the datasets of the run that an analysis needs."""
+        return [dataset for dataset in OF_ANALYSES[name].split() if dataset in self.selected]
 
     def resized(self, names: list[str]) -> list[str]:
         """List those of some datasets from which other test sets are made."""

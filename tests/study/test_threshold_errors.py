@@ -20,6 +20,7 @@ from scipy.stats import norm
 from pairsig import Statistics
 from pairsig.comparisons.all_pairs import compare
 from pairsig.metrics import registry
+from study import plan
 from study.analysis import pairs
 from study.analysis.first_order import Scored
 from study.reproduction import threshold_errors, thresholds
@@ -107,7 +108,8 @@ def test_only_what_the_sheet_compares_is_computed():
 def test_the_errors_of_all_thresholds_of_the_sheet_are_computed():
     with (ROOT / "config/published.tsv").open(encoding="utf-8", newline="") as file:
         addresses = [row["compared_with"].split(":") for row in csv.DictReader(file, delimiter="\t")]
-    assert {parts[1] for parts in addresses if parts[0] == "threshold"} == set(threshold_errors.COMPARED)
+    thresholds = {parts[1] for parts in addresses if parts[0] == "threshold"}
+    assert thresholds == set(plan.OF_ANALYSES["threshold_errors"].split())
 
 
 def test_systems_are_drawn_within_base_models_and_sizes_of_training_sets():

@@ -5,18 +5,8 @@ all of them, which takes most of the time of a plan from 1,000 datasets on. Snak
 of the rows of a table is a param.
 """
 
-# Datasets that some analyses look at: those beside the paper's claims, and those beside its thresholds.
-CLAIMED = [
-    *("realsumm", "hansards-synthetic", "hansards-110", "conll2018-en_ewt"),
-    *("ewt-test", "icepahc-modern", "mt-hansards", "wmt10-de-en"),
-    *("wmt21-de-en", "wmt23-ja-en", "wmt24-en-de"),
-]
-PRINTED = [
-    *("realsumm", "ewt-test", "wmt10-synthetic", "mt-hansards"),
-    *("hansards-110", "wsj-near", "masc", "icepahc-23", "icepahc-modern"),
-]
-CLAIMED = [name for name in CLAIMED if name in PLAN.selected]
-PRINTED = [name for name in PRINTED if name in PLAN.selected]
+# Datasets of some analyses.
+CLAIMED, PRINTED = map(PLAN.of_analysis, ("claims", "threshold_errors"))
 LATER = ("mmlu-pro", "livebench", "bfcl", "llmbar")
 LATER += ("terminal-bench", "livecodebench-generation")
 TODAY = [

@@ -224,15 +224,6 @@ class Source:
             raise InputError(f"found {len(selected)} rows of {name} with {cells}, expected one")
         return Row(table, selected.to_dict("records")[0] if len(selected) else None)
 
-    def verdicts(self, exact: bool) -> Counter[str]:
-        """Count the verdicts on the printed numbers of one paper: the one on exact tests, or the other."""
-        return Counter(verdict(row) for row in self.rows("reproduction") if of_exact_paper(row) == exact)
-
-
-def of_exact_paper(row: Row) -> bool:
-    """Whether a printed number, a row of `reproduction`, is from the paper on exact tests."""
-    return bool(row["item"].startswith("exact-"))
-
 
 def verdict(row: Row) -> str:
     """The verdict on a printed number, a row of `reproduction`; `NO_PART` if the run has no data for it."""
@@ -299,15 +290,15 @@ def task_name(task: str) -> str:
 
 
 @cache  # with its compiled templates
-def environment(*, autoescape: bool = False) -> Environment:
-    """Make the environment of the templates, in Markdown or, with `autoescape`, in HTML."""
+def environment() -> Environment:
+    """Make the environment of the templates."""
     templates = Environment(
         loader=PackageLoader("study.findings", "."),
-        autoescape=autoescape,
+        autoescape=False,  # Markdown
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=not autoescape,
+        keep_trailing_newline=True,
     )
     templates.filters["metric"] = metric_name
     templates.tests["enough"] = enough
@@ -321,7 +312,6 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
     return {
         "one": source.one,
         "rows": source.rows,
-        "verdicts": source.verdicts,
         "require": require,
         "compared": compared,
         "judged": judged,

@@ -83,21 +83,6 @@ DRAWN_AT_ONCE = 100
 LARGEST = 5_000
 """Maximal number of segments for claims that need resamples of their own."""
 
-CLAIMED = (
-    "realsumm",
-    "hansards-synthetic",
-    "hansards-110",
-    "conll2018-en_ewt",
-    "ewt-test",
-    "icepahc-modern",
-    "mt-hansards",
-    "wmt10-de-en",
-    "wmt21-de-en",
-    "wmt23-ja-en",
-    "wmt24-en-de",
-)
-"""Claims that require more than comparisons are tested on one or two datasets per task."""
-
 POSTERIORS = ("itg", "joint-hmm")
 """Two base models of which the first prunes with the posteriors of the second, as in the paper's Figure 7."""
 

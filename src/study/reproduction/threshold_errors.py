@@ -41,12 +41,6 @@ THRESHOLD_ERRORS = Table(
     key=("dataset", "test_set", "metric", "subset"),
 )
 
-COMPARED = (
-    "realsumm", "ewt-test", "wmt10-synthetic", "mt-hansards", "hansards-110", "wsj-near", "masc", "icepahc-23",
-    "icepahc-modern",
-)  # fmt: skip
-"""The datasets whose thresholds stand beside a published one."""
-
 N_STUDIES = 100
 """Number of redrawn studies per threshold."""
 
