@@ -83,8 +83,8 @@ def test_the_sentence_on_a_p_value():
         return find(*wanted).meaning("(p = 0.03)", "segments", "{:.1f}".format, **how)
 
     assert sentence("exact") == (
-        "p is the probability that they would differ by 2.0 points or more if the two outputs were swapped at random on "
-        "each of these segments (p = 0.03)."
+        "p is the probability that they would differ by 2.0 points or more if the two outputs were swapped at random "
+        "on each of these segments (p = 0.03)."
     )
     assert "twice the probability that old is at least as good as new on test sets drawn" in sentence(
         "bootstrap", "percentile"

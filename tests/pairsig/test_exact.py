@@ -93,7 +93,7 @@ def test_more_segments_need_a_ratio_of_whole_steps():
     with pytest.raises(InputError, match="no exact test for mean with these counts: more than 16 segments differ"):
         exact_test(rng.random(40), rng.random(40))
     bleu = simulate.statistics("bleu", n_systems=2, n_segments=40, spread=0.5).counts
-    with pytest.raises(InputError, match="no exact test for bleu .*; use randomization_test"):
+    with pytest.raises(InputError, match=r"no exact test for bleu .*; use randomization_test"):
         exact_test(*bleu, metric="bleu")
     # Steps of a thousandth are whole ones.
     a, b = rng.integers(0, 1000, (2, 40)) / 1000

@@ -152,7 +152,7 @@ def test_many_pairs_have_the_intervals_of_each():
 
 
 def test_bad_input():
-    with pytest.raises(InputError, match="the confidence level is 1.5, expected a number between 0 and 1"):
+    with pytest.raises(InputError, match=r"the confidence level is 1.5, expected a number between 0 and 1"):
         difference_interval([0.1, 0.3], [0.2, 0.2], confidence_level=1.5)
     root = Metric("root", ("x",), lambda t: np.sqrt(t[..., 0]), "√Σx", gradient=lambda t: 1 / t * np.inf)
     with pytest.raises(InputError, match=r"the influence of unit number \d of 2 on root is not a finite number"):

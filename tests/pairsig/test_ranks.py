@@ -165,7 +165,7 @@ def test_tables_and_pictures():
 
 
 def test_bad_input():
-    with pytest.raises(InputError, match="found one system, 'a', expected at least two to rank|found one system"):
+    with pytest.raises(InputError, match=r"found one system, 'a', expected at least two to rank|found one system"):
         rank({"a": [1, 0]})
     with pytest.raises(InputError, match="significance level is 2"):
         rank({"a": [1, 0], "b": [0, 0]}, alpha=2)

@@ -23,8 +23,9 @@ def two(seed, ka=4, kb=5, n=60, **how):
     rng = np.random.default_rng(seed)
     shared = rng.normal(size=n)
     return {
-        "a": (shared + scores(rng, ka, n, **how)[1])[:, :, None], "b": (shared + scores(rng, kb, n, **how)[1])[:, :, None]
-    }  # fmt: skip
+        "a": (shared + scores(rng, ka, n, **how)[1])[:, :, None],
+        "b": (shared + scores(rng, kb, n, **how)[1])[:, :, None],
+    }
 
 
 @pytest.mark.parametrize("design", ["crossed", "nested"])

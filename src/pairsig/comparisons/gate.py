@@ -175,8 +175,8 @@ class Gate(Shown):
             "|---|---|--:|--:|--:|--:|--:|",
         ]
         for check in self.checks:
-            numbers = (check.score_baseline, check.score_candidate)
-            cells = [escaped(check.name, "markdown"), check.verdict, *map(check.points, numbers), check.points(check.change, "+"),
+            scores = map(check.points, (check.score_baseline, check.score_candidate))
+            cells = [escaped(check.name, "markdown"), check.verdict, *scores, check.points(check.change, "+"),
                      f"{check.margin:g}", check.points(check.largest_loss)]  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
         return "\n".join(lines)

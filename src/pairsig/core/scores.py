@@ -120,7 +120,8 @@ class Scorer:
         """Gains after shuffles, for some pairs at a time.
 
         Returned are the gains (pairs × shuffles), what the first systems gained by the swaps (columns × pairs ×
-        shuffles), and which pairs these are. `distinct` are totals over the swapped units, and `number` is that of the first shuffle.
+        shuffles), and which pairs these are. `distinct` are totals over the swapped units, and `number` is that of the
+        first shuffle.
         """
         # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A + (M_B − M_A), and
         # B's are T_B − (M_B − M_A): one product per system serves all pairs.

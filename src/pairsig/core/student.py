@@ -1,4 +1,4 @@
-"""Normal, t and binomial probabilities, one at a time and without scipy, whose import takes longer than a small test."""
+"""Normal, t and binomial probabilities, one at a time, without scipy, whose import takes longer than a small test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_DEGREES = 1e4
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function by its continued fraction (modified Lentz), for x < (a + 1)/(a + b + 2)."""
+    """The regularised incomplete beta function by its continued fraction (modified Lentz); x < (a + 1)/(a + b + 2)."""
     tiny = 1e-300
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > tiny else tiny)

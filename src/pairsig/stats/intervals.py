@@ -114,7 +114,8 @@ class Interval(OneRow):
         side = "below" if pvalue < alpha else "not below"
         about = "" if math.isnan(self.pvalue) else f" (by its standard error alone, p would be {self.pvalue:.2g})"
         return (
-            f"the {100 * self.confidence_level:g} % interval {where} although p is {side} {alpha:g}: p refers to outputs that are exchangeable, the interval to the population of the "
+            f"the {100 * self.confidence_level:g} % interval {where} although p is {side} {alpha:g}: p refers to "
+            "outputs that are exchangeable, the interval to the population of the "
             f"{self.unit}s{about}; treat the result as borderline"
         )
 

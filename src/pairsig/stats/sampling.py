@@ -179,8 +179,8 @@ def randomization_test(
 
     The probability is computed for a linear approximation of δ', and only the error of that is estimated from b
     shuffles: for BLEU, the variance of this near-exact estimate is 30 to 500 times less than that of a share. The
-    share, p = (#{|δ'| >= δ} + 1) / (b + 1) (Noreen 1989; Yeh 2000; as in sigf and art), is used where it has the smaller
-    variance: for metrics that are not smooth, and a few segments. The observed labelling is one of the shuffles, hence
+    share, p = (#{|δ'| >= δ} + 1) / (b + 1) (Noreen 1989; Yeh 2000; as in sigf and art), is used where its variance is
+    smaller: for metrics that are not smooth, and a few segments. The observed labelling is one of the shuffles, hence
     its + 1. Where the shuffles only bound p, the bound is reported. docs/computation.md has the formulas.
 
     Examples
