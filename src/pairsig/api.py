@@ -56,7 +56,8 @@ class Comparison(TableResult):
         One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
         interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and
         `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of
-        pairs, `n_compared`. If each segment is right or wrong, only system A is right on `only_a` of them, and only B on `only_b`.
+        pairs, `n_compared`. If each segment is right or wrong, only system A is right on `only_a` of them, and only B
+        on `only_b`.
     statistics, metric
         What was compared. Every other function of pairsig accepts them.
     unit

@@ -277,13 +277,13 @@ def test_the_domain_is_for_reports(here, run):
 # Signatures.
 
 SETTINGS = [
-    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu", ["--lowercase", "--tokenize char", "--tokenize none", "--reference ref.txt ref2.txt", "--skip-lines 1"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu", ["--lowercase", "--tokenize char", "--tokenize none", "--reference ref.txt ref2.txt", "--skip-lines 1"]),  # noqa: E501
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric chrf", ["--lowercase"]),
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric chrf++", ["--lowercase"]),
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric wer", ["--lowercase"]),
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric cer", ["--lowercase"]),
-    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric ter", ["--normalized", "--no-punct", "--case-sensitive", "--asian-support"]),
-    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric rouge1_f", ["--stem", "--no-lowercase", "--no-strip-punctuation"]),
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric ter", ["--normalized", "--no-punct", "--case-sensitive", "--asian-support"]),  # noqa: E501
+    ("hyp-a.txt hyp-b.txt --reference ref.txt --metric rouge1_f", ["--stem", "--no-lowercase", "--no-strip-punctuation"]),  # noqa: E501
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu --document-file docs", ["--document-file docs2"]),
     ("sys.iob sys2.iob --reference gold.iob", ["--type PER", "--scheme IOB2"]),
     ("words.csv --score verdict --true pass", ["--true fail"]),
@@ -295,7 +295,7 @@ SETTINGS = [
     ("evalb-a evalb-b", ["--common", "--max-length 5"]),
     (f"{LOGS}/inspect/strong.eval {LOGS}/inspect/weak.eval --scorer exact", ["--reducer mean"]),
     (f"{LOGS}/lm_eval/a {LOGS}/lm_eval/b --task sums_answered --filter first", ["--filter digits"]),
-    ("a.txt b.txt --test randomization", ["--seed 1", "--n-resamples 1000", "--alternative greater", "--test bootstrap"]),
+    ("a.txt b.txt --test randomization", ["--seed 1", "--n-resamples 1000", "--alternative greater", "--test bootstrap"]),  # noqa: E501
 ]  # fmt: skip
 """Commands, and settings of which each must have a signature of its own."""
 
@@ -399,7 +399,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(("command", "message"), mistakes("commands"))
 def test_a_mistake_in_a_command_gets_at_most_two_lines(command, message, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    before = sorted(os.listdir(folder))
+    before = sorted(path.name for path in folder.iterdir())
     try:
         status = cli.main(command.split())
     except SystemExit as stopped:
@@ -409,7 +409,7 @@ def test_a_mistake_in_a_command_gets_at_most_two_lines(command, message, folder,
     errors = printed.err[printed.err.index("error: ") :].strip().split("\n")
     assert len(errors) <= 2, errors
     assert re.search(pattern(message), " ".join(errors))
-    assert sorted(os.listdir(folder)) == before
+    assert sorted(path.name for path in folder.iterdir()) == before
 
 
 @pytest.mark.parametrize(("reader", "content", "options", "message"), mistakes("files"))
@@ -462,7 +462,7 @@ def test_the_action_sets_the_summary_the_outputs_and_the_status(candidate, margi
     for name, values in (("base", base), ("good", base), ("bad", bad), ("short", base[:-1]), ("few", few)):
         np.savetxt(f"{name}.txt", values, "%d")
     environment = {
-        **os.environ, "BASELINE": "base.txt", "CANDIDATE": f"{candidate}.txt", "MARGIN": f"{margin}\n", "OPTIONS": "--higher-is-better",
+        **os.environ, "BASELINE": "base.txt", "CANDIDATE": f"{candidate}.txt", "MARGIN": f"{margin}\n", "OPTIONS": "--higher-is-better",  # noqa: E501
         "PAIRSIG": f"{sys.executable} -m pairsig", "GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output",
         "PYTHONPATH": str(ROOT / "src"),
     }  # fmt: skip

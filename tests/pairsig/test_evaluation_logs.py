@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import re
-import shlex
 import shutil
 import struct
 import zipfile
@@ -17,12 +15,11 @@ import pytest
 from scipy import stats
 
 import pairsig
-from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
 from pairsig.metrics.counts import average
 from pairsig.readers import Beginning, inputs, output, recognition, tasks
-from pairsig.readers.logs import items, lm_eval
+from pairsig.readers.logs import items
 from pairsig.readers.recognition import read_all
 
 DATA = Path(__file__).parents[1] / "data/evaluation_logs"

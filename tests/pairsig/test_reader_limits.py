@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,11 @@ from pairsig import Statistics
 from pairsig.io.errors import InputError
 from pairsig.metrics import registry
 from pairsig.metrics.counts import average
-from pairsig.readers import align, Beginning, recognition, output
+from pairsig.readers import Beginning, align, recognition
 from pairsig.readers.counts import evalb
 from pairsig.readers.logs import items
-from pairsig.readers.outputs import alignment, conllu, iob, trees
 from pairsig.readers.output import Output
+from pairsig.readers.outputs import alignment, conllu, iob, trees
 
 
 @pytest.fixture
@@ -160,7 +158,7 @@ def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> O
     )
 
 
-def align(*parts: Output, **how: Any) -> Statistics:
+def aligned(*parts: Output, **how: Any) -> Statistics:
     (statistics,) = align.align(parts, [part.source for part in parts], **how)
     return statistics
 

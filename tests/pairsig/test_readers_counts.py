@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pairsig.io.errors import InputError
-from pairsig.metrics import Metric
-from pairsig.metrics.counts import mean
-from pairsig.readers import align, recognition, output, table
+from pairsig.readers import align, output, recognition, table
 from pairsig.readers.counts import art, evalb, sigf
 
 

@@ -1,6 +1,7 @@
 """What becomes of every file in `data/tables`: `data/tables.tsv` has commands, and means or words of a refusal.
 
-The expected means are those of the few scores in each file, computed by hand: `NAME=MEAN … n=ITEMS`, with slashes between
+The expected means are those of the few scores in each file, computed by hand: `NAME=MEAN … n=ITEMS`, with slashes
+between
 several metrics and semicolons between several pairs of systems. Behind `|` stand words that the summary or a note has.
 `refused: ` is followed by words of the message.
 """

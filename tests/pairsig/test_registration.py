@@ -4,27 +4,22 @@ import copy
 import functools
 import json
 import operator
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pairsig import InputError, cli, readers
-from pairsig.metrics import Metric, NotedCounts, Ratio, registry
-from pairsig.metrics.counts import average
+from pairsig import InputError, readers
+from pairsig.metrics import Metric, NotedCounts
 from pairsig.metrics.registry import METRICS
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, output
-from pairsig.readers.outputs import text
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition
 from pairsig.readers.recognition import reader_of_counts
 from running import ROOT
 
 sys.path.append(str(ROOT / "docs"))
-import generated
 
 ALL = (*OUTPUTS, *COUNTS, *LOGS)
 REPEATING = ("sigf", "art", "mt_metrics_eval")

@@ -111,7 +111,7 @@ def test_pass_at_k_by_enumeration(n):
 
 
 def test_pass_at_k_of_unequal_samples(tmp_path):
-    rows = [(item, system, n, int((item * n + len(system)) % 3 == 0)) for item in range(6) for system, most in (("x", 4), ("yy", 6)) for n in range(most)]  # fmt: skip
+    rows = [(item, system, n, int((item * n + len(system)) % 3 == 0)) for item in range(6) for system, most in (("x", 4), ("yy", 6)) for n in range(most)]  # fmt: skip  # noqa: E501
     path = table(tmp_path / "s.csv", "id,system,sample,passed", rows)
     data = pairsig.read(path, sample="sample", metric="pass@3")
     for place, (system, n) in enumerate((("x", 4), ("yy", 6))):

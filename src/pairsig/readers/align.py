@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,14 +94,15 @@ def align(
     for used in _kept(parts, names, metrics, missing):
         columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in used.metrics)))
         settings = {"missing": used.missing, "design": design}
+        labels_of_items: dict[str, Any] = {
+            nouns: label_array(of_all, f"{parts[0].source}: {nouns[:-1]}")[used.items]
+            for nouns, of_all in labels.items()
+            if of_all
+        }
         statistics = Statistics(
             systems=tuple(names),
             segments=label_array(items, f"{parts[0].source}: item")[used.items],
-            **{
-                nouns: label_array(of_items, f"{parts[0].source}: {nouns[:-1]}")[used.items]
-                for nouns, of_items in labels.items()
-                if of_items
-            },
+            **labels_of_items,
             columns=columns,
             counts=_stacked(parts, columns, used.items),
             provenance={key: value for key, value in settings.items() if value},
@@ -413,9 +415,9 @@ def _kept(
     for _, group in groupby(metrics, key=lambda metric: lacking[metric.name].tobytes()):
         alike = list(group)
         lacks = lacking[alike[0].name]
-        nowhere = lacks.all(axis=0)
+        nowhere, somewhere = np.asarray(lacks.all(axis=0)), np.asarray(lacks.any(axis=0))
         n_scored = len(nowhere) - int(nowhere.sum())
-        everywhere, some = ~lacks.any(axis=0), lacks.any(axis=0) & ~nowhere
+        everywhere, some = ~somewhere, somewhere & ~nowhere
         called = listed(metric.name for metric in alike)
         notes = (
             [f"{int(nowhere.sum()):,} items without a score for any system left out ({called})"]

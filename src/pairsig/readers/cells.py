@@ -187,7 +187,7 @@ def numbers(table: Table, name: str, missing: Sequence[str], true: Sequence[str]
         import pyarrow as pa
 
         if pa.types.is_floating(cells.type) or (pa.types.is_integer(cells.type) and cells.type.bit_width <= 32):
-            values = cells.to_numpy().astype(np.float64)
+            values: NDArray[np.float64] = cells.to_numpy().astype(np.float64)
             if not missing and not true:
                 _check_finite(table, name, values)
                 return values

@@ -639,7 +639,9 @@ def _over_runs(parts: Sequence[Output], estimators: Sequence[str]) -> list[Outpu
                         [pass_at(len(of_item), int(sum(of_item)), k, kind) for of_item in scores.values()]
                     )
                 }
-        labels = {what: _first_of(of_system, items, what) for what in ("documents", "domains", "contents")}
+        labels: dict[str, Any] = {
+            what: _first_of(of_system, items, what) for what in ("documents", "domains", "contents")
+        }
         about = f"{len(of_system)} samples per item, averaged"
         averaged.append(
             replace(first, run="", items=tuple(items), values=values, metrics=tuple(metrics), design="", lines=(),

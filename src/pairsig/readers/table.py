@@ -550,8 +550,8 @@ class _Reading:
         is_only_run = len(groups) == len({code // len(runs) for code in groups})
         values_of = {system: self._values(scored, columns) for system, columns in scored.columns.items()}
         metrics = (of_classes(scored.metrics[0], self._classes(scored)),) if scored.kind == "labels" else scored.metrics
-        lines = table.lines
-        lines = np.arange(lines.start, lines.stop) if isinstance(lines, range) else np.array(lines)
+        given = table.lines
+        lines = np.arange(given.start, given.stop) if isinstance(given, range) else np.array(given)
         outputs: list[Output] = []
         for code in groups:
             rows = np.flatnonzero(output_of == code) if len(groups) > 1 else np.arange(n_rows)
