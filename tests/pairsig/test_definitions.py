@@ -17,7 +17,6 @@ def test_every_test_is_found_by_its_name_method_and_alternative():
     assert find("bootstrap", "percentile", "observed").label == "bootstrap percentile observed"
     assert [test.label for test in TESTS if test.often] == ["bootstrap observed", "bootstrap percentile observed"]
     assert definitions.names(exact=True) == ("exact",)
-    assert definitions.described_methods() == "of bootstrap: shifted, percentile"
 
 
 @pytest.mark.parametrize(

@@ -255,11 +255,6 @@ def alternatives(name: str, method: str | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test.alternative for test in some))
 
 
-def described_methods() -> str:
-    """For `--help`: the methods of the tests that have a choice."""
-    return "; ".join(f"of {name}: {', '.join(methods(name))}" for name in names() if methods(name))
-
-
 def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
     """The test with this name, method (default: shifted, of the bootstrap) and alternative (default: two-sided)."""
     choose(name, names(), "test")
