@@ -110,7 +110,11 @@ def test_over_all_swaps_the_estimate_is_the_exact_p_value(monkeypatch, metric, n
         test = find("randomization", alternative=alternative)
         favoured = pair.favours(test)
         found = counted(pair.scorer, pair.order, test, Resampling(2**n, 1, threads=1), favoured=favoured)
-        if np.isnan(found.linear[0]) or pair.difference == 0:
+        if pair.difference == 0:
+            continue
+        share = (found.exceedances.n_greater[0] + found.exceedances.n_equal[0]) / 2**n
+        assert share == pytest.approx(enumerated(pair, alternative)), alternative
+        if np.isnan(found.linear[0]):
             continue
         both = found.linear[0] + (found.n_added[0] - found.n_removed[0]) / 2**n
         p = both if test.two_sided else both / 2 if favoured else 1 - both / 2

@@ -155,8 +155,8 @@ def planned(tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives
     once(alternatives, "alternative")
     found = []
     for test in tests:
-        ways = [method for method in methods if method in definitions.methods(test)] or [None]
-        found += [find(test, *way) for way in product(ways, alternatives or [None])]
+        ways = [method for method in methods if method in definitions.methods(test)] or [""]
+        found += [find(test, *way) for way in product(ways, alternatives or [""])]
     return found
 
 

@@ -150,6 +150,7 @@ class Scorer:
         """
         if self.form is not None:
             above, below = totals
+            scores: Floats
             if below.min(initial=1) > 0:
                 scores = above / below
             else:  # 0 / 0 is 0

@@ -577,15 +577,15 @@ def collect(
                     f"{dataset}: system {part.systems[0]} was counted with {what} than {first.systems[0]}{shown}, "
                     "expected the same for all systems"
                 )
-        for key, ours, theirs in (
+        for key, wanted, found in (
             ("document", first.documents, part.documents),
             ("domain", first.domains, part.domains),
         ):
-            if not np.array_equal(ours, theirs):
-                row = int(np.argmax(ours != theirs))
+            if not np.array_equal(wanted, found):
+                row = int(np.argmax(wanted != found))
                 raise InputError(
-                    f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(ours[row]))} for "
-                    f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
+                    f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(wanted[row]))} for "
+                    f"{first.systems[0]} and {quoted(str(found[row]))} for {part.systems[0]}, expected the same"
                 )
     settings = first.provenance.get("settings", "")
     labels: dict[str, Any] = {

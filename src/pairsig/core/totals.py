@@ -336,7 +336,7 @@ class Product:
 
         def needed() -> int:
             shuffled = 64 * max(SHUFFLED_ELEMENTS, n_rows * len(self.index)) * (draw == "swap")
-            return u * self.n_units * size + n_threads * (n_rows * per_row + shuffled)
+            return int(u * self.n_units * size + n_threads * (n_rows * per_row + shuffled))
 
         while resampling.memory is not None and needed() > resampling.memory:
             if n_rows > _FEWEST_ROWS:

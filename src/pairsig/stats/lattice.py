@@ -280,8 +280,8 @@ def tails_of_sums(numerators, pairs, first, last, out):  # type: ignore[no-untyp
     """
     for pair in range(first, last):
         a, b = pairs[pair]
-        gain = total = 0
-        n, largest = numerators.shape[1], 0
+        gain = total = largest = np.int64(0)
+        n = numerators.shape[1]
         for unit in range(n):
             difference = np.int64(numerators[a, unit]) - np.int64(numerators[b, unit])
             gain += difference
