@@ -95,6 +95,10 @@ def test_more_segments_need_a_ratio_of_whole_steps():
     bleu = simulate.statistics("bleu", n_systems=2, n_segments=40, spread=0.5).counts
     with pytest.raises(InputError, match=r"no exact test for bleu .*; use randomization_test"):
         exact_test(*bleu, metric="bleu")
+    most = np.where((np.arange(40) < 16)[:, None], bleu[1], bleu[0])  # 16 segments that differ can be enumerated
+    assert exact_test(bleu[0], most, metric="bleu").pvalue * 2**16 % 1 == 0
+    with pytest.raises(InputError, match="more than 16 segments differ"):
+        exact_test(bleu[0], np.where((np.arange(40) < 17)[:, None], bleu[1], bleu[0]), metric="bleu")
     # Steps of a thousandth are whole ones.
     a, b = rng.integers(0, 1000, (2, 40)) / 1000
     assert exact_test(a, b).pvalue == exact_test(np.rint(1000 * a), np.rint(1000 * b)).pvalue

@@ -1,6 +1,7 @@
 """Near-exact p-values of randomization against enumeration of all swaps, and against plain shuffles."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -218,6 +219,10 @@ def test_where_it_has_the_larger_variance_the_plain_share_is_used():
     assert found.pvalue == pytest.approx([0.041, 41 / 1001])
     one_sided = estimates(counts, np.ones(2), find("randomization", alternative="greater"))
     assert one_sided.pvalue[0] == pytest.approx(0.0205)
+    rest = replace(counts, exceedances=near_exact.ExceedanceCounts(1000, np.array([980, 980]), np.array([0, 0])))
+    other = estimates(rest, np.ones(2), find("randomization", alternative="less"), favoured=False)
+    assert other.pvalue[0] == pytest.approx(1 - 0.0205)
+    assert other.low[0] == pytest.approx(1 - one_sided.high[0])
 
 
 @pytest.mark.slow
