@@ -19,7 +19,7 @@ SNAKEMAKE := $(BIN)/snakemake
 # pip, which every environment has, or the program UV, which installs the same files in a third of the time.
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-packages test-rebuilt test-wheel \
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-packages test-wheel \
 	test-slurm test-cloud docs lint bench reference findings container lock clean
 
 help:
@@ -64,15 +64,11 @@ test: $(READY)
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY)
-	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal -m "not rebuilt"
+	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal
 
 # The base models that are Python packages, which `make test` skips without setup-retrain.
 test-packages: .venv/retrain
-	$(PYTEST) -m "packages and not slow and not rebuilt" $$(grep -l "mark\.packages" tests/*/test_*.py)
-
-# Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
-test-rebuilt: .venv/retrain
-	$(BIN)/python -m pytest -m rebuilt tests/workflow/test_retrain.py
+	$(PYTEST) -m "packages and not slow" $$(grep -l "mark\.packages" tests/*/test_*.py)
 
 test-wheel:
 	tests/wheel $(if $(SMALL),--small) $(PYTHON)

@@ -12,7 +12,7 @@ from jinja2 import DictLoader, UndefinedError
 
 from pairsig.io import tables as files
 from pairsig.io.errors import InputError
-from study.findings import schemas, text
+from study.findings import text
 from study.tables.declared import all_declared, declared
 
 ROOT = Path(__file__).parents[2]
@@ -165,12 +165,6 @@ def test_a_run_without_most_numbers_is_called_small(tables):
     assert "<h1>Findings of a small run</h1>" in page
     assert "](" not in page
     assert not re.search(rf"{text.ABSENT}|\bnan\b|\bNone\b", found)
-
-
-@pytest.mark.parametrize("page", sorted((ROOT / "docs/sheets").glob("*.md")), ids=lambda page: page.name)
-def test_the_pages_on_sheets_have_the_columns_of_the_schemas(page):
-    written = page.read_text(encoding="utf-8")
-    assert schemas.filled(written) == written, "type make findings; edit workflow/schemas"
 
 
 def test_every_table_of_the_reference_is_declared():

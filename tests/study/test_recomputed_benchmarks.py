@@ -1,11 +1,11 @@
 """Findings on benchmarks once more, from the embedded statistics, with numpy and pyarrow alone: none of our code.
 
-It compares numbers of the reference tables: significant neighbours, the effective sample size on another subject,
-the effect of sources of questions on a standard error, the share of sampling.
+It compares numbers of the reference tables: the effective sample size on another subject and the effect of sources
+of questions on a standard error.
 """
 
 import functools
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import erfc
 
 import numpy as np
@@ -19,57 +19,6 @@ def outcomes(dataset):
     """Shares of runs passed, (systems × items), and the domains and documents of the items."""
     _, found, documents, domains = counts(dataset, ["correct", "total"])
     return found[..., 0] / found[..., 1], domains, documents
-
-
-def sign_flips(differences):
-    """P(|Σ ± d| >= |Σ d|) for whole numbers d from −2 to 2, by binomials of the ones and of the twos."""
-    ones, twos = int((abs(differences) == 1).sum()), int((abs(differences) == 2).sum())
-    total = abs(int(differences.sum()))
-    if total == 0:
-        return 1.0
-
-    def binomial(n):
-        k = np.arange(n + 1)
-        return 2 * k - n, np.exp(np.cumsum(np.log(np.append(1, (n - k[:-1]) / k[1:]))) - n * np.log(2))
-
-    (x, p), (y, q) = binomial(ones), binomial(twos)
-    return float((p[:, None] * q)[abs(x[:, None] + 2 * y) >= total].sum())
-
-
-@pytest.mark.parametrize(("dataset", "runs"), [("mmlu-pro", 1), ("llmbar", 2)])
-def test_shares_of_significant_neighbours(dataset, runs):
-    row = reference("leaderboards", dataset=dataset)
-    passed = np.rint(outcomes(dataset)[0] * runs).astype(int)
-    order = np.argsort(-passed.sum(axis=1), kind="stable").tolist()
-    p = {frozenset(pair): sign_flips(passed[pair[0]] - passed[pair[1]]) for pair in combinations(order, 2)}
-    ranked = sorted(p, key=p.get)
-    limit, significant = 2 * len(p), set()
-    for number, pair in enumerate(ranked):  # Holm: both directions of each pair are claims
-        if (limit - number) * p[pair] / 2 >= 0.05:
-            break
-        significant.add(pair)
-    neighbours = [frozenset(pair) for pair in pairwise(order)]
-    # Systems with the same score may stand in either order.
-    ties = len(passed) - len(set(passed.sum(axis=1).tolist()))
-    slack = 1e-9 + 2 * ties / len(neighbours)
-    assert int(row["n_neighbours"]) == len(neighbours)
-    assert float(row["share_significant"]) == pytest.approx(np.mean([p[pair] < 0.05 for pair in neighbours]), abs=slack)
-    assert float(row["share_significant_holm"]) == pytest.approx(
-        np.mean([pair in significant for pair in neighbours]), abs=slack
-    )
-    assert float(row["share_significant_pairs_holm"]) == pytest.approx(len(significant) / len(p))
-
-
-def test_sampling_of_judges():
-    """Two verdicts on an item: half the squared difference of both is the variance of one, on average."""
-    row = reference("leaderboards", dataset="llmbar")
-    shares = outcomes("llmbar")[0]
-    of_one = (shares == 0.5).mean(axis=1) / 2
-    found = []
-    for a, b in combinations(range(len(shares)), 2):
-        w = of_one[a] + of_one[b]
-        found.append(w / (max((shares[a] - shares[b]).var(ddof=1) - w / 2, 0) + w))
-    assert float(row["sampling"]) == pytest.approx(np.mean(found), abs=1e-6)
 
 
 def gains(shares, items):

@@ -6,13 +6,13 @@ from pairsig.core import statistics
 from pairsig.io.errors import InputError
 from study.corpora import counts, scores
 
-LONG = "model\tid\tbleu\tlength\na\t1\t30.5\t4\na\t2\t20\t3\nb\t1\t10\t4\nb\t2\t11\t3\n"
+LONG = "model\tid\tbleu\tchrf\na\t1\t30.5\t4\na\t2\t20\t3\nb\t1\t10\t4\nb\t2\t11\t3\n"
 ABOUT = {"dataset": "d", "provenance": {}}
 
 
 def test_a_table_with_several_numbers_needs_the_score(file):
     path = file("scores.tsv", LONG)
-    with pytest.raises(InputError, match=r"found 2 columns of numbers .*; write in the column options: score=bleu"):
+    with pytest.raises(InputError, match=r"found 2 columns that may be scores \(bleu, chrf\)"):
         scores.read([path], {}, metric="mean", **ABOUT)
     found = scores.read([path], {"score": "bleu"}, metric="mean", **ABOUT)
     assert (found.systems, found.groups, found.columns) == (("a", "b"), ("a", "b"), ("value",))
@@ -46,7 +46,7 @@ def test_counts_of_f1(file):
     found = scores.read([file("t.csv", text)], {}, metric="f1", **ABOUT)
     assert found.columns == ("matched", "predicted", "gold")
     assert found.counts[1].tolist() == [[2, 2, 3], [1, 1, 1]]
-    with pytest.raises(InputError, match=r"column 'matched'"):
+    with pytest.raises(InputError, match="found no column matched"):
         scores.read([file("u.csv", text.replace("matched", "hits"))], {}, metric="f1", **ABOUT)
 
 

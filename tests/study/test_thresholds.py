@@ -121,7 +121,8 @@ def contest(world: Callable, rng: np.random.Generator, n: int) -> pd.DataFrame:
     i, j = np.triu_indices(n, 1)
     gain, spread = np.abs(skill[i] - skill[j]), error(i, j)
     return pd.DataFrame(
-        {"system_a": i, "system_b": j, "gain": gain, "standard_error": spread, "pvalue": norm.sf(gain / spread)}
+        {"system_a": i, "system_b": j, "gain": gain, "standard_error": spread}
+        | dict.fromkeys(("pvalue", "pvalue_low", "pvalue_high"), norm.sf(gain / spread))
     )
 
 

@@ -144,6 +144,8 @@ def addressed(table: pd.DataFrame, kind: str | tuple[str, ...], *names: str) -> 
     A part that an address leaves out is empty.
     """
     kinds = (kind,) if isinstance(kind, str) else kind
-    rows = table[table["compared_with"].astype(str).str.partition(":")[0].isin(kinds)]
-    parts = [[*str(address).split(":")[1:], *("" for _ in names)] for address in rows["compared_with"]]
+    addresses = [str(address).split(":") for address in table.get("compared_with", ())]
+    chosen = [row for row, (of_kind, *_) in enumerate(addresses) if of_kind in kinds]
+    parts = [[*addresses[row][1:], *("" for _ in names)] for row in chosen]
+    rows = table.iloc[chosen]
     return rows.assign(**{name: [str(of_row[place]) for of_row in parts] for place, name in enumerate(names)})
