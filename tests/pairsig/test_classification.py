@@ -144,11 +144,11 @@ def test_a_missing_answer_is_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"metric": "bleu"}, "found --metric bleu with --gold, expected one of accuracy, f1"),
-        ({"metric": "f1"}, 'expected the class that it is about.*\n.*true="x"'),
-        ({"metric": "mcc", "true": "x"}, "found --true with --metric mcc, which is of all classes"),
-        ({"metric": "f1", "true": "q"}, "found no 'q' among the labels, expected classes for --true such as x, y"),
-        ({"metric": "mcc", "score": "n"}, "found --score and --systems"),
+        ({"metric": "bleu"}, "found --gold with --metric bleu, expected accuracy, mae, mse or one of f1"),
+        ({"metric": "f1"}, "expected the class that it is about"),
+        ({"metric": "mcc", "true": "x"}, "found --true with --gold and --metric mcc, which is of all classes"),
+        ({"metric": "f1", "true": "q"}, "found no class 'q', expected one of x, y"),
+        ({"metric": "mcc", "score": "n"}, "found --systems with --score"),
     ],
 )
 def test_what_is_refused_or_asked(how, message):
@@ -159,7 +159,7 @@ def test_what_is_refused_or_asked(how, message):
 
 def test_a_metric_of_labels_asks_for_the_right_answers():
     frame = pd.DataFrame({"gold": list("xyxy"), "a": list("xyyy"), "b": list("xxyy")})
-    with pytest.raises(InputError, match=r"without --gold(.|\n)*gold=\"gold\", systems=\[\"a\", \"b\"\]"):
+    with pytest.raises(InputError, match=r"expected the counts of mcc; with --gold, from labels"):
         pairsig.read(frame, metric="mcc")
 
 

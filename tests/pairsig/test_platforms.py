@@ -86,13 +86,8 @@ def test_every_file_is_opened_with_its_encoding(tmp_path):
     extracted = ["--reference", "ref.txt", "--metric", "bleu", "--document-file", "documents.tsv"]
     steps = [
         ["compare", "a.txt", "b.txt", *extracted, "--n-resamples", "200", "--unit", "document"],
-        ["extract", "a.txt", *extracted, "--system", "a", "--output", "a.parquet"],
-        ["extract", "b.txt", *extracted, "--system", "b", "--output", "b.parquet"],
-        ["collect", "a.parquet", "b.parquet", "--dataset", "d", "--output", "d.parquet"],
-        ["all-pairs", "d.parquet", "--n-resamples", "200", "--part", "1/2", "--output", "1.tsv"],
-        ["all-pairs", "d.parquet", "--n-resamples", "200", "--part", "2/2", "--output", "2.tsv"],
-        ["rank", "d.parquet", "--metric", "bleu", "--n-resamples", "200", "--pairs", "ranked.csv"],
-        ["merge", "1.tsv", "2.tsv", "--output", "pairs.tsv"],
+        ["compare", "a.txt", "b.txt", *extracted, "--n-resamples", "200", "--output", "pairs.tsv"],
+        ["rank", "a.txt", "b.txt", *extracted, "--n-resamples", "200", "--pairs", "ranked.csv"],
         ["plan", "--metric", "bleu", "--score", "35", "--length", "25", "--correlation", "0.7", "--gain", "1"],
     ]
     ended = strictly(steps, tmp_path)

@@ -252,8 +252,7 @@ class Commands:
         _settings.update(quiet=arguments.quiet, stdin="")
         try:
             _check_outputs(arguments)
-            files.start_protection()
-            with _standard_input(arguments), warnings.catch_warnings():
+            with files.protection(), _standard_input(arguments), warnings.catch_warnings():
                 warnings.showwarning = partial(_announced, warnings.showwarning)
                 status = run(arguments) or 0
             sys.stdout.flush()

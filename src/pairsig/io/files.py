@@ -179,11 +179,16 @@ _READ: set[tuple[int, int]] = set()
 _protects = False
 
 
-def start_protection() -> None:
-    """From now on, refuse to write over a file that was read since then; a command line calls this at its start."""
+@contextmanager
+def protection() -> Iterator[None]:
+    """In this context, refuse to write over a file that was read since its start; a command line runs in it."""
     global _protects
     _protects = True
     _READ.clear()
+    try:
+        yield
+    finally:
+        _protects = False
 
 
 def was_read(path: AnyPath) -> None:

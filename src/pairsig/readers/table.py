@@ -165,6 +165,10 @@ class _Reading:
                 declared.setdefault(role, []).append(column)
         taken: dict[str, str] = {}
         for role, names in declared.items():
+            if repeated := [name for name in names if names.count(name) > 1]:
+                raise InputError(
+                    f"{self.table.source}: found {named(repeated[0])} repeatedly in --{role}, expected it once"
+                )
             for name in names:
                 if taken.setdefault(name, role) != role and {taken[name], role} not in (
                     {"document", "item"},
@@ -277,6 +281,11 @@ class _Reading:
 
     def _scored(self, problems: list[str]) -> _Scored | None:
         """Which columns are scores; what is missing or ambiguous is added to the problems."""
+        for one, other in (("systems", "score"), ("systems", "prediction"), ("gold", "score")):
+            if getattr(self.roles, one) and getattr(self.roles, other):
+                raise InputError(f"{self.table.source}: found --{one} with --{other}, expected one of them")
+        if self.roles.prediction and not self.roles.gold:
+            raise InputError(f"{self.table.source}: found --prediction without --gold, expected the right answers, too")
         names_of_metrics = [name if isinstance(name, Metric) else str(name) for name in self.roles.metric]
         for name in names_of_metrics:
             if not isinstance(name, Metric) and name.lower() in _CORRELATIONS:
@@ -465,6 +474,18 @@ class _Reading:
         columns = {name if systems else "": [name] for name in predictions}
         if len(asked) > 1:
             raise InputError(f"{self.table.source}: found several metrics with --gold, expected one")
+        asked_for = str(getattr(asked[0], "name", asked[0])).lower() if asked else "accuracy"
+        is_of_a_class = asked_for in ("f1", "precision", "recall")
+        if self.roles.true and not is_of_a_class and asked_for not in ("macro_f1", "micro_f1"):
+            raise InputError(
+                f"{self.table.source}: found --true with --gold and --metric {asked_for}, which is of all classes\n"
+                "--metric f1, precision, recall, macro_f1 and micro_f1 are also of some classes"
+            )
+        if is_of_a_class and not self.roles.true:
+            raise InputError(
+                f"{self.table.source}: found --metric {asked_for} of labels, expected the class that it is about\n"
+                "--true CLASS names it; --metric macro_f1 and micro_f1 are of all classes"
+            )
         if not asked or (isinstance(asked[0], str) and asked[0].lower() == "accuracy"):
             return _Scored((replace(average("accuracy", factor=100), title="accuracy"),), columns, "answers")
         name = asked[0]
@@ -479,7 +500,7 @@ class _Reading:
         return _Scored((metric,), columns, "labels")
 
     def _check_items(self, problems: list[str], scored: _Scored | None) -> None:
-        """A table of several systems or runs needs ids, and so does one with other columns than scores."""
+        """A table of several systems or runs needs ids, and so does one of a single system with other columns."""
         if "item" in self.columns_of:
             return
         used = {*chain.from_iterable(scored.columns.values())} if scored else set()
@@ -496,7 +517,7 @@ class _Reading:
             self.columns_of.get("system")
             or self.columns_of.get("run")
             or self.columns_of.get("sample")
-            or others
+            or (others and not self.roles.systems)  # rows pair the systems of one table
             or scored is None
         ):
             problems.append(f"no column with the items, expected one called {listed(STANDARD['item'])}, or --item")
@@ -545,7 +566,7 @@ class _Reading:
         output_of = system_of * len(runs) + run_of
         groups = [int(code) for code in dict.fromkeys(output_of.tolist())] if len(systems) * len(runs) > 1 else [0]
         self._check_repeats(item_of, items, output_of, sample)
-        labels = {role: self.labels(role) for role in ("document", "domain", "macro")}
+        labels = {role: self.labels(role) for role in ("document", "domain", "macro", "gold")}
         others = self._others(scored)
         is_only_run = len(groups) == len({code // len(runs) for code in groups})
         values_of = {system: self._values(scored, columns) for system, columns in scored.columns.items()}
@@ -587,6 +608,7 @@ class _Reading:
                         metrics=metrics,
                         documents=picked["document"],
                         domains=picked["macro"] or picked["domain"],
+                        contents=tuple(_plain(gold).replace("/", "|") for gold in picked["gold"]),
                         others={}
                         if sample
                         else {name: [of[row] for row in of_items.tolist()] for name, of in others.items()},
@@ -709,7 +731,8 @@ class _Reading:
         keys = {key: place for place, key in enumerate(dict.fromkeys(map(_plain, [*golds, *answers])))}
         right = np.array([keys[_plain(text)] for text in golds])[gold_codes]
         given = np.array([keys[_plain(text)] for text in answers])[codes]
-        lacks = codes == answers.index("") if "" in answers else np.zeros(len(codes), dtype=bool)
+        lacking = {"", *split(self.roles.missing_value)}
+        lacks = np.array([text in lacking for text in answers], dtype=bool)[codes]
         if not (right == given).any():
             raise InputError(
                 f"{self.table.source}: found no answer in column {named(name)} that equals "
@@ -730,9 +753,10 @@ class _Reading:
     def _classes(self, scored: _Scored) -> list[str]:
         """The classes of labels: those of `--true`, or all that occur."""
         texts: dict[str, str] = {}
+        lacking = {"", *split(self.roles.missing_value)}
         for name in [*self.columns_of["gold"], *chain.from_iterable(scored.columns.values())]:
             for text in coded(self.table.columns[name])[1]:
-                if text:
+                if text not in lacking:
                     texts.setdefault(_plain(text), text)
         chosen = split(self.roles.true)
         for word in chosen:
@@ -810,11 +834,12 @@ def _kept_whole(values: NDArray[np.float64]) -> NDArray[Any]:
 
 def _plain(text: str) -> str:
     """A label that is a number as others that are equal, so that 2 and 2.0 are one class."""
-    try:
-        value = float(text)
-    except ValueError:
+    whole, _, fraction = text.partition(".")
+    if not re.fullmatch(r"[+-]?[0-9]+", whole) or not re.fullmatch("[0-9]*", fraction):
         return text
-    return f"{value:g}" if text.lstrip("+-")[:1].isdecimal() else text
+    decimals = fraction.rstrip("0")
+    sign = "-" if whole.startswith("-") and (int(whole) or decimals) else ""
+    return f"{sign}{abs(int(whole))}.{decimals}" if decimals else f"{sign}{abs(int(whole))}"
 
 
 def _range(sizes: NDArray[np.intp]) -> str:
