@@ -91,7 +91,7 @@ def at_work(project, process):
             try:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
                 variables = dict(v.partition(b"=")[::2] for v in (folder / "environ").read_bytes().split(b"\0"))
-                is_script = words[1].endswith((b".compare.py", b".resize.py"))
+                is_script = any(word.endswith((b".compare.py", b".resize.py")) for word in words[1:2])
                 if is_script and (folder / "cwd").resolve() == project.resolve():
                     found[variables[b"SLURM_JOB_ID"].decode()] = int(folder.name)
             except (OSError, KeyError):
