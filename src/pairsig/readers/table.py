@@ -281,9 +281,9 @@ class _Reading:
 
     def _scored(self, problems: list[str]) -> _Scored | None:
         """Which columns are scores; what is missing or ambiguous is added to the problems."""
-        for one, other in (("systems", "score"), ("systems", "prediction"), ("gold", "score")):
-            if getattr(self.roles, one) and getattr(self.roles, other):
-                raise InputError(f"{self.table.source}: found --{one} with --{other}, expected one of them")
+        for role, rival in (("systems", "score"), ("systems", "prediction"), ("gold", "score")):
+            if getattr(self.roles, role) and getattr(self.roles, rival):
+                raise InputError(f"{self.table.source}: found --{role} with --{rival}, expected one of them")
         if self.roles.prediction and not self.roles.gold:
             raise InputError(f"{self.table.source}: found --prediction without --gold, expected the right answers, too")
         names_of_metrics = [name if isinstance(name, Metric) else str(name) for name in self.roles.metric]
