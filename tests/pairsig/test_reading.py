@@ -306,3 +306,17 @@ def test_a_workbook_whose_cells_lie_far_apart_is_refused(tmp_path: Path) -> None
     book.save(tmp_path / "far.xlsx")
     with pytest.raises(InputError, match="cells far from the table"):
         pairsig.read(str(tmp_path / "far.xlsx"), systems="a,b")
+
+
+@pytest.mark.parametrize("name", ["question", None])
+def test_frames_are_paired_by_the_index_that_they_share(name):
+    """Not by position: the second frame is sorted by its scores."""
+    first = pd.DataFrame({"score": [1, 0, 1, 1, 0, 1]}, index=pd.Index([4, 5, 6, 7, 8, 9], name=name))
+    second = pd.DataFrame({"score": [1, 0, 0, 1, 0, 0]}, index=first.index)
+    by_position = pairsig.compare({"a": first["score"].to_numpy(), "b": second["score"].to_numpy()})
+    for frames in ({"a": first, "b": second.sort_values("score")}, [first, second.sort_values("score")]):
+        assert pairsig.compare(frames).pvalue == by_position.pvalue
+        (row,) = pairsig.compare(frames).table.to_dict("records")
+        assert (row["only_a"], row["only_b"]) == (2, 0)
+    with pytest.raises(InputError, match="no score of item 9"):
+        pairsig.compare({"a": first, "b": second[:5]})

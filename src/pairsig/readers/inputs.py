@@ -730,6 +730,8 @@ def _of_frames(frames: Sequence[Any], declared: Mapping[str, Any], called: Seque
     roles = _roles(declared)
     if len(frames) == 1 and not any(called) and not _declares_roles(roles):
         roles = _wide(frames[0], roles)
+    if len(frames) > 1 and not roles.item:
+        frames, roles = _by_index(frames, roles)
     files = [table.read(frame, roles, several=len(frames) > 1) for frame in frames]
     sources = ["the data frame" if len(frames) == 1 else f"{len(frames)} data frames"]
     results = _aligned(files, called, [""] * len(frames), declared, "table", is_named=any(called), sources=sources)
@@ -772,6 +774,24 @@ def _wide(frame: Any, roles: Roles) -> Roles:
         systems=columns,
         item=[str(name) for name in index.names] if None not in index.names else "item" if index.nlevels == 1 else None,
     )
+
+
+def _by_index(frames: Sequence[Any], roles: Roles) -> tuple[Sequence[Any], Roles]:
+    """Frames of pandas whose indices share labels that do not only number the rows: these are the items."""
+    indices: list[Any] = [getattr(frame, "index", None) for frame in frames]
+    if any(not hasattr(index, "is_unique") or index.nlevels > 1 or not index.is_unique for index in indices):
+        return frames, roles
+    name = "item" if indices[0].name is None else str(indices[0].name)
+    columns = {str(column).lower() for column in chain.from_iterable(frame.columns for frame in frames)}
+    if (
+        all(type(index).__name__ == "RangeIndex" for index in indices)
+        or any(index.name != indices[0].name for index in indices)
+        or columns & {name.lower(), *table.STANDARD["item"]}
+        or name.lower() in chain.from_iterable(names for role, names in table.STANDARD.items() if role != "item")
+        or any(indices[0].intersection(index).empty for index in indices[1:])
+    ):
+        return frames, roles
+    return [frame.rename_axis(index=name) for frame in frames], replace(roles, item=[name])
 
 
 def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statistics:
