@@ -584,8 +584,9 @@ def collect(
             if not np.array_equal(wanted, found):
                 row = int(np.argmax(wanted != found))
                 raise InputError(
-                    f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(wanted[row]))} for "
-                    f"{first.systems[0]} and {quoted(str(found[row]))} for {part.systems[0]}, expected the same"
+                    f"{dataset}: segment {named(str(first.segments[row]))} has the {key} "
+                    f"{quoted(str(wanted[row]))} for {first.systems[0]} and {quoted(str(found[row]))} for "
+                    f"{part.systems[0]}, expected the same"
                 )
     settings = first.provenance.get("settings", "")
     labels: dict[str, Any] = {
