@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pairsig.api import Comparison, compare
     from pairsig.comparisons.gate import Gate, gate
+    from pairsig.comparisons.plans import Plan, plan
     from pairsig.comparisons.ranks import Ranking, rank
     from pairsig.comparisons.runs import RunComparison, compare_runs
     from pairsig.core.statistics import Statistics, collect, pool
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pairsig.core.statistics import write as write_statistics
     from pairsig.io.errors import InputError
     from pairsig.metrics import Metric, Ratio
-    from pairsig.planning.plans import Plan, plan
     from pairsig.readers.extraction import extract
     from pairsig.readers.inputs import read
     from pairsig.stats.exact import ExactResult, exact_test
@@ -35,7 +35,7 @@ _NAMES = {
     "api": ("Comparison", "compare"),
     "comparisons.gate": ("Gate", "gate"),
     "comparisons.runs": ("RunComparison", "compare_runs"),
-    "planning.plans": ("Plan", "plan"),
+    "comparisons.plans": ("Plan", "plan"),
     "comparisons.ranks": ("Ranking", "rank"),
     "core.statistics": ("Statistics", "collect", "pool", "read_statistics", "write_statistics"),
     "io.errors": ("InputError",),

@@ -586,7 +586,8 @@ def _runs(arguments: argparse.Namespace) -> None:
 
 def _plan(arguments: argparse.Namespace) -> None:
     """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
-    from pairsig.planning import plans, sample_size
+    from pairsig.comparisons import plans
+    from pairsig.planning import sample_size
 
     sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
     if len(sizes) < len(arguments.segments):
