@@ -141,9 +141,9 @@ def plan(
     >>> import pairsig
     >>> plan = pairsig.plan(metric="bleu", score=35, length=25, correlation=0.75, gain=[0.5, 1])
     >>> plan.table[["gain", "n_segments", "n_low", "n_high"]].astype(float)
-       gain  n_segments   n_low   n_high
-    0   0.5      6240.0  3789.0  10281.0
-    1   1.0      1562.0   949.0   2572.0
+       gain  n_segments   n_low  n_high
+    0   0.5      5982.0  3713.0  9640.0
+    1   1.0      1497.0   930.0  2412.0
     """
     if data is None:
         name, spread = _assumed(metric, score, length, correlation, design_effect)

@@ -162,7 +162,7 @@ def probability(log: float) -> tuple[float, float]:
     A whole number of 2⁻ⁿ is kept for n <= `_COUNTED`; other p-values are rounded to `_DIGITS` digits.
 
     >>> probability(math.log(0.96435546875)), probability(math.log(0.0123456789123))
-    ((0.96435546875, -0.0157628523), (0.01234567891, -1.9084850188))
+    ((0.96435546875, -0.0157628523), (0.01234567891, -1.9084850224))
     """
     p = math.exp(log)
     log10_p = round(log / math.log(10), _DIGITS) if log > -math.inf else -math.inf

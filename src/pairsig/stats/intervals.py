@@ -175,7 +175,7 @@ def difference_interval(
     >>> b = np.stack([words - np.arange(12) % 5, words], axis=1)
     >>> interval = difference_interval(a, b, metric="accuracy")
     >>> round(interval.low, 2), round(interval.high, 2)
-    (-7.73, 4.51)
+    (-7.73, 4.5)
     """
     return of_pair(Pair.of(a, b, metric, document), confidence_level)
 

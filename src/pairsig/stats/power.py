@@ -103,10 +103,11 @@ class Items:
         return tails
 
     def first(self, power: float, guess: int) -> int:
-        """A number of items from which on all have the power, near the smallest one.
+        """The smallest number of items from which on all have the power.
 
         For a difference, the conditional power for d discordant items is at least its minimum over all d' >= d. This
-        lower bound increases with d, so its mean increases with n. Against a margin, the numbers after it are checked.
+        lower bound increases with d, so its mean increases with n: from the first n whose bound suffices, all suffice.
+        The search then goes down one by one. Against a margin, only the next numbers are checked.
         """
         low, high = 1, max(2, guess)
         while self.covers(high) and not self._surely(high, power):
@@ -118,6 +119,9 @@ class Items:
         if self.margin is not None:
             while any(self.power(high + further) < power for further in range(_NEXT) if self.covers(high)):
                 high += 1
+            return high
+        while high > 1 and self.covers(high) and self.power(high - 1) >= power:
+            high -= 1
         return high
 
     def _surely(self, n: int, power: float) -> bool:
