@@ -276,6 +276,14 @@ def test_the_domain_is_for_reports(here, run):
 
 # Signatures.
 
+
+@pytest.mark.parametrize("twice", ["--metric bleu --metric chrf", "--seed 1 --seed 2", "-m bleu --metric bleu"])
+def test_an_option_given_twice_is_refused(twice, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["compare", "a.txt", "b.txt", *twice.split()])
+    assert "found twice, expected once" in capsys.readouterr().err
+
+
 SETTINGS = [
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu", ["--lowercase", "--tokenize char", "--tokenize none", "--reference ref.txt ref2.txt", "--skip-lines 1"]),  # noqa: E501
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric chrf", ["--lowercase"]),
@@ -287,7 +295,7 @@ SETTINGS = [
     ("hyp-a.txt hyp-b.txt --reference ref.txt --metric bleu --document-file docs", ["--document-file docs2"]),
     ("sys.iob sys2.iob --reference gold.iob", ["--type PER", "--scheme IOB2"]),
     ("words.csv --score verdict --true pass", ["--true fail"]),
-    ("docs.csv --systems a,b --document document --unit document", ["--document document2 --unit document"]),
+    ("docs.csv --systems a,b --unit document", ["--document document2"]),
     ("groups.csv --systems A,B", ["--macro subject"]),
     ("missing.csv --missing drop", ["--missing wrong"]),
     ("sentinel.csv --systems gpt,llama", ["--missing-value -1 --missing drop"]),

@@ -35,11 +35,22 @@ MORE = "more"
 """Title of the group of rare options, which is the last of a command and short."""
 
 
+class _Once(argparse._StoreAction):
+    """A value of an option that may be given once: argparse would drop all but the last one without a word."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        if option and getattr(namespace, self.dest) is not self.default:
+            raise argparse.ArgumentError(self, "found twice, expected once")
+        super().__call__(parser, namespace, values, option)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser of one command."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how | {"allow_abbrev": False})
+        for name in (None, "store"):
+            self.register("action", name, _Once)
 
     def group(self, title: str, description: str | None = None) -> argparse._ArgumentGroup:
         """The group of options with this title."""
