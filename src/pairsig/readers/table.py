@@ -39,7 +39,6 @@ LOWER_IS_BETTER = ("wer", "cer", "ter", "mer", "aer", "loss", "perplexity", "ppl
 """Names of scores of which lower is better without being declared."""
 TOTALS = ("total", "mean", "average", "avg", "sum", "overall", "all", "std", "median", "macro", "micro")
 """Ids of rows that are no items."""
-_TIES = ("tie", "draw")
 _CORRELATIONS = ("pearson", "spearman", "kendall", "correlation", "pearsonr", "spearmanr", "r2")
 
 Names = str | Sequence[str] | None

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
+from study.analysis.first_order import Scored, squared_differences
 from study.tables.columns import numeric, with_interval
 
 Floats = NDArray[np.float64]
@@ -125,7 +127,7 @@ class _Measured:
         self.counts = np.asarray(counts[chosen], dtype=np.float64)
         _, self.group = np.unique(np.asarray(data.groups)[chosen], return_inverse=True)
         self.domains = np.asarray(data.domains)
-        self.first, self.second = np.triu_indices(len(chosen), 1)
+        self.pair = np.stack(np.triu_indices(len(chosen), 1), axis=1)
 
     def __len__(self) -> int:
         return int(self.counts.shape[1])
@@ -140,23 +142,15 @@ class _Measured:
         return centred
 
     def pairs(self, segments: Any = slice(None)) -> Pairs:
-        """All pairs on some segments whose gains vary."""
-        u = self.influence(segments)
-        n = u.shape[1]
-        products = u @ u.T * (n / (n - 1))
-        variance = np.diag(products)
-        shared = products[self.first, self.second]
-        squared = variance[self.first] + variance[self.second] - 2 * shared
+        """All pairs on some segments."""
+        scored = Scored.of(self.counts[:, segments], self.metric)
+        products = scored.products * (scored.n / (scored.n - 1))
+        a, b = self.pair.T
+        variance = products.diagonal()
         with np.errstate(invalid="ignore", divide="ignore"):
-            correlation = shared / np.sqrt(variance[self.first] * variance[self.second])
-        scores = self.scores(segments)
-        gain = scores[self.first] - scores[self.second]
-        # Rounding errors of equal systems are no variance.
-        error = np.sqrt(
-            np.where(squared > 1e-9 * np.maximum(variance[self.first], variance[self.second]), squared, 0.0)
-        )
-        groups = np.stack([self.group[self.first], self.group[self.second]], axis=1)
-        return Pairs(groups, gain, error, correlation, n)
+            correlation = products[a, b] / np.sqrt(variance[a] * variance[b])
+        error = np.sqrt(squared_differences(products, self.pair))
+        return Pairs(self.group[self.pair], scored.quality[a] - scored.quality[b], error, correlation, scored.n)
 
 
 def _weights(rng: np.random.Generator, groups: Codes, sets: Codes) -> Iterator[Floats]:
@@ -202,10 +196,10 @@ def _of_median(values: Floats, groups: Codes) -> tuple[float, float, float]:
 
 def _of_rate(hits: NDArray[Any], groups: Codes, sets: Codes) -> tuple[float, float, float]:
     """A share with its interval; one trial per test set where all rows agree, so that no interval has length 0."""
-    hits = hits.astype(np.float64)
-    value = float(hits.mean()) if len(hits) else np.nan
     if not len(hits):
         return np.nan, np.nan, np.nan
+    hits = hits.astype(np.float64)
+    value = float(hits.mean())
     n_sets = len(np.unique(sets))
     if value in (0.0, 1.0):
         slack = 1 - 0.025 ** (1 / n_sets)
@@ -358,7 +352,7 @@ def _sizes(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
         lambda weights: float(weights @ values / weights.sum()), np.zeros((len(values), 2), dtype=np.intp), codes
     )
     measured = "exponent of the number of segments, first 100, 200, 400 … segments, mean over test sets"
-    return [_row("size", name, measured, sum(len(item.first) for item in chosen), len(chosen), (values.mean(), *ends))]
+    return [_row("size", name, measured, sum(len(item.pair) for item in chosen), len(chosen), (values.mean(), *ends))]
 
 
 def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: str = "") -> list[dict[str, Any]]:
@@ -375,8 +369,8 @@ def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: st
         cuts = [rng.permutation(len(item)) for _ in range(0 if only or len(parts) < 2 else N_SPLITS)]
         half = len(item) // 2
         for kind, first, second, a, b in [
-            *(("domain", parts[i], parts[j], i, j) for i in range(len(parts)) for j in range(len(parts))
-              if i != j and (not only or wanted[i] or wanted[j])),
+            *(("domain", parts[i], parts[j], i, j) for i, j in permutations(range(len(parts)), 2)
+              if not only or wanted[i] or wanted[j]),
             *(("halves", cut[:half], cut[half:], 0, 0) for cut in cuts),
         ]:  # fmt: skip
             on, against = item.pairs(np.sort(first)), item.pairs(np.sort(second))

@@ -29,10 +29,6 @@ def check(options: Mapping[str, str]) -> dict[str, Any]:
     return roles(**chosen)
 
 
-def no_options() -> None:
-    """Options of the file of a single system: none."""
-
-
 def read(
     files: Sequence[str],
     options: Mapping[str, str],
