@@ -17,6 +17,7 @@ from pairsig.core import definitions
 from pairsig.io import console
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, listed
+from pairsig.io.files import check_output
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
@@ -67,7 +68,7 @@ pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1"""
 SHORT = {"metric": "-m", "reference": "-r"}
 """Short names of options, as in sacrebleu."""
 FORMULAS = """\
-`--help all` describes rare options; `pairsig metrics` lists the metrics, and the options of metrics and formats
+`--help all` shows rare options; `pairsig metrics` lists the metrics, and the options of metrics and formats
 (--tokenize, --true, --sep, …); docs/p-values.md has the formulas and error rates of all tests.
 """
 
@@ -95,7 +96,7 @@ def _add(parser: argparse._ActionsContainer, *names: str, **declaration: Any) ->
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with a message when the input cannot be used, else what `gate` found."""
-    return _commands().main(list(sys.argv[1:] if argv is None else argv))
+    return _commands().main(sys.argv[1:] if argv is None else argv)
 
 
 def _commands() -> console.Commands:
@@ -105,16 +106,10 @@ def _commands() -> console.Commands:
         "outputs and references."
     )
     commands = console.Commands("pairsig", about, _EXAMPLES)
-    commands.complete()
-    commands.group("compare systems")
-    _add_compare(commands)
-    _add_rank(commands)
-    _add_runs(commands)
-    commands.group("decide and plan")
-    _add_gate(commands)
-    _add_plan(commands)
-    commands.group("look up")
+    for add in (_add_compare, _add_rank, _add_runs, _add_gate, _add_plan):
+        add(commands)
     commands.add(_metrics)
+    commands.finish()
     return commands
 
 
@@ -147,9 +142,8 @@ def _add_compare(commands: console.Commands) -> None:
     group.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
     _add(group, "plot", "flips")
     group.add_argument("--details", action="store_true", help="show all notes")
-    group = p.group(console.MORE)
+    group = p.group(console.RARE)
     group.add_argument("--method", default="", metavar="M[,M]", help="of the bootstrap: shifted or percentile")
-    group.add_argument("--all-tests", action="store_true", help="run every test")
     group.add_argument("--score-intervals", action="store_true", help="also show the 95 %% interval of each score")
     _add(group, "design", "threads")
 
@@ -166,7 +160,7 @@ def _add_gate(commands: console.Commands) -> None:
     _add(group, "format", choices=("line", "json", "markdown"), default="line", help="line (default), json, markdown")
     _add(group, "output", type=console.verdict, help="also write all numbers as JSON")
     _add(group, "flips")
-    group = p.group(console.MORE)
+    group = p.group(console.RARE)
     _add(group, "unit", "design", "n-resamples", "seed", "threads")
 
 
@@ -183,7 +177,7 @@ def _add_rank(commands: console.Commands) -> None:
     _add(group, "output")
     group.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
     _add(group, "plot")
-    group = p.group(console.MORE)
+    group = p.group(console.RARE)
     _add(group, "threads")
     group.add_argument(
         "--memory", type=console.size, metavar="SIZE", help="memory limit; default: half of what is free"
@@ -227,7 +221,7 @@ def _add_plan(commands: console.Commands) -> None:
     group = p.group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
-    group = p.group(console.MORE)
+    group = p.group(console.RARE)
     group.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
     group.add_argument("--method", help="of the bootstrap: shifted or percentile")
     _add(group, "unit", help="unit of the pilot")
@@ -240,7 +234,7 @@ def _add_input(parser: console.Parser, metric: str, **others: str) -> None:
     group = parser.group("input", "columns with standard names (item, id, system, model, score, …) need no option")
     for name, option in OPTIONS.items():
         about = metric if name == "metric" else others.get(name, option.about)
-        how: dict[str, Any] = {"help": argparse.SUPPRESS if option.rare else about, "dest": name}
+        how: dict[str, Any] = {"help": about.replace("%", "%%"), "dest": name}
         if not option.value:
             has_no_opposite = name in ("lower_is_better", "higher_is_better", "no_punct")
             how |= {"action": "store_true" if has_no_opposite else argparse.BooleanOptionalAction, "default": None}
@@ -250,7 +244,9 @@ def _add_input(parser: console.Parser, metric: str, **others: str) -> None:
             how["metavar"] = option.value.replace(" …", "")
         if name == "missing":
             how["choices"] = ("wrong", "drop")
-        group.add_argument(*filter(None, [SHORT.get(name)]), flag(name), **how)
+        action = group.add_argument(*filter(None, [SHORT.get(name)]), flag(name), **how)
+        if option.rare:
+            console.rare(action)
 
 
 # Reading.
@@ -271,7 +267,10 @@ def _read(arguments: argparse.Namespace, *, memory: Memory | None = None) -> lis
             raise InputError(f"found {too_much[0]} in addition to --counts, expected only one of them")
         return [inputs.of_outcomes(*arguments.counts)]
     groups, names = _files(arguments.files, getattr(arguments, "runs", []), arguments.reference)
-    return inputs.read_all(groups, declared, names_of_systems=names if any(names) else (), memory=memory)
+    data = inputs.read_all(groups, declared, names_of_systems=names if any(names) else (), memory=memory)
+    for output in (value for value in vars(arguments).values() if isinstance(value, Path)):
+        check_output(output)
+    return data
 
 
 def _files(
@@ -340,8 +339,6 @@ def _warn_of_duplicates(data: Statistics) -> None:
 
 def _compare(arguments: argparse.Namespace) -> None:
     """Compare the first system with the others: scores, differences with intervals, and p-values."""
-    if arguments.all_tests and arguments.test:
-        raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.all and arguments.baseline:
         raise InputError("found --all and --baseline, expected only one of them")
     with console.progress("read"):
@@ -375,7 +372,7 @@ def _one_system(arguments: argparse.Namespace, data: Sequence[Statistics], notes
     """The score of the only system with its interval; nothing is compared."""
     from pairsig.comparisons import scores
 
-    for option in ("baseline", "all", "margin", "test", "alternative", "html", "plot", "flips", "method", "all_tests"):
+    for option in ("baseline", "all", "margin", "test", "alternative", "html", "plot", "flips", "method"):
         if getattr(arguments, option):
             raise InputError(
                 f"found one system, {data[0].methods[0]}, and --{option.replace('_', '-')}, expected at least "
@@ -397,9 +394,7 @@ def _compare_outputs(
     from pairsig.core.totals import Resampling
 
     tests = compare.planned(
-        list(definitions.names()) if arguments.all_tests else _names(arguments.test),
-        _names(arguments.method),
-        _names(arguments.alternative),
+        _names(arguments.test), _names(arguments.method), _names(arguments.alternative)
     )
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     tested: list[list[Row]] = []
@@ -452,7 +447,7 @@ def _compare_runs(
     from pairsig.report import sentences
     from pairsig.stats.adjust import holm
 
-    for option in ("test", "method", "alternative", "margin", "score_intervals", "all_tests"):
+    for option in ("test", "method", "alternative", "margin", "score_intervals"):
         if getattr(arguments, option):
             raise InputError(
                 f"found --{option.replace('_', '-')}, which does nothing here: it does not apply to the test for "
@@ -589,9 +584,6 @@ def _plan(arguments: argparse.Namespace) -> None:
     from pairsig.comparisons import plans
     from pairsig.planning import sample_size
 
-    sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
-    if len(sizes) < len(arguments.segments):
-        raise InputError(f"found {arguments.segments} segments, expected whole numbers")
     data, score = None, arguments.score
     if arguments.files:
         data, score = _read_one(arguments), None  # `--score` names the column of the pilot's scores
@@ -603,7 +595,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         metric=data.metrics[0] if data else arguments.metric,
         gain=_names(arguments.gain),
         margin=_names(arguments.margin),
-        segments=sizes,
+        segments=arguments.segments,
         systems=arguments.between,
         score=score,
         **_settings(

@@ -34,12 +34,17 @@ def words(command, option, path, read):
 @pytest.mark.parametrize(
     ("command", "option", "suffix", "kind"),
     [(*output, "name") for output in outputs()]
-    + [("compare", "--output", ".json", kind) for kind in ("path", "symbolic link", "hard link")],
+    + [("compare", "--output", ".csv", kind) for kind in ("path", "symbolic link", "hard link")],
 )
 def test_an_output_is_no_input(command, option, suffix, kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / f"f{suffix}"
-    path.write_text("1\n0\n")
+    content = "1\n0\n"
+    if suffix in (".csv", ".tsv"):
+        content = "id,system,score\n1,a,1\n2,a,0\n1,b,0\n2,b,0\n".replace(",", "," if suffix == ".csv" else "\t")
+    elif suffix == ".json":
+        content = '[{"id": 1, "system": "a", "score": 1}, {"id": 1, "system": "b", "score": 0}]'
+    path.write_text(content)
     read = path.name
     if kind == "path":
         read = f"../{tmp_path.name}/{path.name}"
@@ -47,8 +52,8 @@ def test_an_output_is_no_input(command, option, suffix, kind, tmp_path, monkeypa
         read = f"link{suffix}"
         (os.symlink if kind == "symbolic link" else os.link)(path, tmp_path / read)
     assert cli.main(words(command, option, path, read)) == 2
-    assert f"found the input {read} as the output {path}, expected another file to write" in capsys.readouterr().err
-    assert path.read_text() == "1\n0\n"
+    assert f"{path}: found an input as the output, expected another file to write" in capsys.readouterr().err
+    assert path.read_text() == content
 
 
 def test_two_outputs_are_two_files(tmp_path, capsys):
@@ -58,3 +63,4 @@ def test_two_outputs_are_two_files(tmp_path, capsys):
     output = str(tmp_path / "out.csv")
     assert cli.main(["compare", *map(str, files), "--output", output, "--flips", output]) == 2
     assert "as two outputs, expected different files" in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()

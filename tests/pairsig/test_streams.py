@@ -24,28 +24,27 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def typed(monkeypatch, text):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+def piped(text, *words):
+    """Status, output and messages of a command with this text in a pipe as its standard input."""
+    done = subprocess.run([sys.executable, "-m", "pairsig", *words], input=text, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
 
 
-def test_a_file_may_come_from_standard_input(files, monkeypatch, answer):
+def test_a_file_may_come_from_standard_input(files, answer):
     (expected,), _ = answer("a", "b")
-    typed(monkeypatch, (files / "b").read_text())
-    (row,), _ = answer("a", "-")
-    assert row == expected | {"system_b": "stdin"}
+    _, out, _ = piped((files / "b").read_text(), "compare", "a", "-", "--format", "json")
+    assert json.loads(out)["rows"] == [expected | {"system_b": "stdin"}]
 
 
-def test_a_table_may_come_from_standard_input(files, monkeypatch, capsys):
-    typed(monkeypatch, TABLE)
-    assert cli.main(["rank", "-", "--sep", ",", "--item", "id", "--format", "csv"]) == 0
-    printed = capsys.readouterr()
-    assert set(pd.read_csv(io.StringIO(printed.out))["system"]) == {"a", "b"}
-    assert "tmp" not in printed.err
+def test_a_table_may_come_from_standard_input(files):
+    _, out, _ = piped(TABLE, "rank", "-", "--sep", ",", "--item", "id", "--format", "csv")
+    assert set(pd.read_csv(io.StringIO(out))["system"]) == {"a", "b"}
 
 
-def test_messages_call_standard_input_by_its_sign(files, monkeypatch, refusal):
-    typed(monkeypatch, "1\nx\n")
-    assert "error: -" in refusal("compare", "a", "-")
+def test_messages_name_standard_input(files, refusal):
+    status, out, err = piped("1\nx\n", "compare", "a", "-")
+    assert (status, out) == (2, "")
+    assert "stdin" in err.partition("error: ")[2]
     assert "found the file - 2 times" in refusal("compare", "-", "-")
 
 
@@ -121,7 +120,7 @@ def test_a_sentence_on_runs_keeps_its_caveats(files, answer, capsys):
     assert [sentence for sentence in row["notes"] if sentence not in err] == []
 
 
-@pytest.mark.parametrize("words", ["compare a b --all-tests --n-resamples 100", "compare --help"])
+@pytest.mark.parametrize("words", ["compare a b --test bootstrap,exact --n-resamples 100", "compare --help"])
 def test_a_closed_pipe_ends_quietly(files, words):
     """As in `pairsig … | head -1`: no traceback, whether the output is long or still in a buffer."""
     command = f"{sys.executable} -m pairsig {words} | true"

@@ -19,7 +19,6 @@ EXTRAS = {
     "pyarrow": ("parquet", "Parquet files and archives with Zstandard compression"),
     "rouge_score": ("texts", "ROUGE scores"),
     "sacrebleu": ("texts", "the counts of BLEU, chrF and TER"),
-    "shtab": ("completion", "completion scripts"),
 }
 """By optional package: the extra of pairsig that installs it, and what needs it (in the plural)."""
 
