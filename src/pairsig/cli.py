@@ -393,9 +393,7 @@ def _compare_outputs(
     from pairsig.comparisons import compare, wording
     from pairsig.core.totals import Resampling
 
-    tests = compare.planned(
-        _names(arguments.test), _names(arguments.method), _names(arguments.alternative)
-    )
+    tests = compare.planned(_names(arguments.test), _names(arguments.method), _names(arguments.alternative))
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     tested: list[list[Row]] = []
     for systems in data:

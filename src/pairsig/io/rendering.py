@@ -1,4 +1,4 @@
-"""Tables for readers: text, Markdown, LaTeX, HTML or CSV, rounded, headed and aligned as their columns declare."""
+"""Tables for readers: text, Markdown, LaTeX or HTML, rounded, headed and aligned as their columns declare."""
 
 from __future__ import annotations
 
@@ -33,28 +33,22 @@ def render(
     least: float = _SMALLEST,
     most: int | None = None,
 ) -> str:
-    """Format a table for readers, as "table" (for a terminal), "markdown", "latex", "html" or "csv".
+    """Format a table for readers, as "table" (for a terminal), "markdown", "latex" or "html".
 
     Cells that are text already are shown as they are. A column whose interval is in `rows` gets it beside each number,
-    and the columns with its ends are left out. CSV has the names of all columns as its header, no intervals beside
-    numbers, and no thousands separators.
+    and the columns with its ends are left out.
 
     `notes` are listed below the table (in LaTeX as comments), and `signatures` in the last lines, see `footnote`. The
     first `once` columns are blank in a row that repeats all of them. `borders` are the rows above which there is a
-    line, in formats that have such lines (not in Markdown or CSV). P-values are shown as below `least`, unless their
+    line, in formats that have such lines (not in Markdown). P-values are shown as below `least`, unless their
     column declares more. HTML folds the columns after the first `most`.
     """
-    texts = cells(rows, columns, least=least, beside=format != "csv")
+    texts = cells(rows, columns, least=least)
     chosen = [column for column in columns if column.name in texts]
     numeric = [_is_numeric(column, rows) for column in chosen]
-    if format in ("table", "csv"):  # for terminals and programs
+    if format == "table":  # some terminals lack the sign
         for column in (column for column, number in zip(chosen, numeric, strict=True) if number):
             texts[column.name] = [cell.replace("−", "-") for cell in texts[column.name]]
-    if format == "csv":
-        for column in chosen:
-            if column.shown == "count" or column.type is int:
-                texts[column.name] = [cell.replace(",", "") for cell in texts[column.name]]
-        return str(pd.DataFrame(texts, dtype=str).to_csv(index=False, lineterminator="\n"))
     body = [[cell or "–" for cell in row] for row in zip(*texts.values(), strict=True)]
     for row in range(len(body) - 1, 0, -1):
         if once and body[row][:once] == body[row - 1][:once]:
@@ -71,12 +65,12 @@ def render(
 
 
 def cells(
-    table: pd.DataFrame | Sequence[Row], columns: Sequence[Column], *, least: float = _SMALLEST, beside: bool = True
+    table: pd.DataFrame | Sequence[Row], columns: Sequence[Column], *, least: float = _SMALLEST
 ) -> dict[str, list[str]]:
     """The cells of each column as text, "" where one is missing, with intervals beside their numbers."""
     rows = records(table)
     known = set(next(iter(table), {}) if isinstance(table, Sequence) else table.columns)
-    ends = {column.name: column.interval for column in columns if beside and {*column.interval} <= known}
+    ends = {column.name: column.interval for column in columns if {*column.interval} <= known}
     merged = set(chain.from_iterable(ends.values()))
     return {
         column.name: [_cell(column, row, ends.get(column.name, ()), least) for row in rows]
