@@ -246,10 +246,12 @@ def _assumed(
 OUTCOMES = "accuracy"
 """The metric of items that are passed or failed, which needs no variance model."""
 
-_LEAST_CORRELATED = 0.31
-"""The correlation of the median pair on that leaderboard of the study on which it is lowest."""
+_LEAST_CORRELATED, _MOST_CORRELATED = 0.31, 0.65
+"""The correlation of the median pair on those leaderboards of the study on which it is lowest and highest."""
 
-_LIKE_LEADERBOARDS = f"the median pair of eleven leaderboards of language models had {_LEAST_CORRELATED} to 0.65"
+_LIKE_LEADERBOARDS = (
+    f"the median pair of eleven leaderboards of language models had {_LEAST_CORRELATED} to {_MOST_CORRELATED}"
+)
 
 
 def from_outcomes(*, score: Amount, correlation: float | None = None, design_effect: float = 1.0) -> Spread:
@@ -276,8 +278,14 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
         "the standard deviation follows from the score and the correlation of two systems that pass or fail each item; "
         f"it is as certain as these two are ({_LIKE_LEADERBOARDS})"
     )
+    notes = (note,)
     if assumed:
-        note = f"the correlation was assumed to be {correlation}, which is cautious; --correlation says what is; {note}"
+        share = (1 - _MOST_CORRELATED) / (1 - _LEAST_CORRELATED)
+        notes = (
+            f"no --correlation, so {correlation} is assumed, which asks for the most segments; with {_MOST_CORRELATED}, "
+            f"{share:.2f} times as many would do",
+            note,
+        )
     return Spread(
         variance=variance,
         low=variance,
@@ -287,7 +295,7 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
         correlation=correlation,
         source="outcomes",
         given="correlation",
-        notes=(note,),
+        notes=notes,
     )
 
 
@@ -589,10 +597,10 @@ def _critical(design: Design) -> float:
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `plan` as `table` (for a terminal), `markdown` or `latex`."""
     rows = [row | _printed(row) for row in records(table)]
-    columns = PLAN.view(
-        metric="", claim="to show", gain="gain or margin [95 %]", n_segments="segments [95 %]", n_documents="documents",
-        power="power [95 %]", test="",
-    )  # fmt: skip
+    headings = {"gain": "gain or margin", "n_segments": "segments", "n_documents": "documents", "power": "power"}
+    for name in ("gain", "n_segments", "power"):
+        headings[name] += " [95 %]" * any("[" in row[name] for row in rows)
+    columns = PLAN.view(metric="", claim="to show", **headings, test="")
     if all(row["n_documents"] is None for row in rows):
         columns = [column for column in columns if column.name != "n_documents"]
     deviation = f"standard deviation of the difference per unit: {table['deviation'].iloc[0]:.3g} points"
