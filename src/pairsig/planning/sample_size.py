@@ -282,8 +282,8 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
     if assumed:
         share = (1 - _MOST_CORRELATED) / (1 - _LEAST_CORRELATED)
         notes = (
-            f"no --correlation, so {correlation} is assumed, which asks for the most segments; with {_MOST_CORRELATED}, "
-            f"{share:.2f} times as many would do",
+            f"no --correlation, so {correlation} is assumed, which asks for the most segments; with "
+            f"{_MOST_CORRELATED}, {share:.2f} times as many would do",
             note,
         )
     return Spread(
