@@ -278,7 +278,7 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
         "the standard deviation follows from the score and the correlation of two systems that pass or fail each item; "
         f"it is as certain as these two are ({_LIKE_LEADERBOARDS})"
     )
-    notes = (note,)
+    notes: tuple[str, ...] = (note,)
     if assumed:
         share = (1 - _MOST_CORRELATED) / (1 - _LEAST_CORRELATED)
         notes = (
