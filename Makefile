@@ -8,124 +8,84 @@
 #   make docs        build the documentation: docs/_build/html/index.html
 #   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
 #   make container   build the image of the jobs;  make lock: renew the locked versions;  make clean: delete results
+help:
+	@sed -n 's/^#   //p' Makefile
 
 PYTHON ?= $(firstword $(foreach python,python3 python3.14 python3.13 python3.12 python3.11,$(shell command -v $(python))))
 DATA_DIR ?= data
 SCALE ?= 1
-CONFIG ?=
 BIN := .venv/bin
-READY := .venv/ready
 SNAKEMAKE := $(BIN)/snakemake
 # pip, which every environment has, or the program UV, which installs the same files in a third of the time.
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-packages test-wheel \
-	test-slurm test-cloud docs lint bench reference findings container lock clean
-
-help:
-	@sed -n 's/^#   //p' Makefile
-
 # CC=true builds immutables, which has no wheel for Python 3.14, without its optional C part: no compiler is required.
-$(READY): requirements.lock pyproject.toml
+.venv/ready: requirements.lock pyproject.toml
 	[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv
 	awk '/^[^ #]/ { own = /^immutables==/ } own' requirements.lock >.venv/immutables.lock
 	CC=true $(INSTALL) --no-deps --requirement .venv/immutables.lock
 	$(INSTALL) --requirement requirements.lock
 	$(INSTALL) --no-deps --editable .
 	touch $@
-
-.venv/%: requirements-%.lock $(READY)
+.venv/%: requirements-%.lock .venv/ready
 	$(INSTALL) --requirement $<
 	touch $@
-
-setup: $(READY)
-
+setup: .venv/ready
 setup-retrain: .venv/retrain
 
-reproduce: $(READY)
+reproduce: setup
 	$(SNAKEMAKE) --report results/report.html --report-after-run
-
-quick: $(READY)
+quick: setup
 	$(SNAKEMAKE) --configfile config/quick.yaml --report results/quick/report.html --report-after-run
-
-retrain: .venv/retrain
+retrain: setup-retrain
 	$(SNAKEMAKE) --configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE)
-
 # Cancel the jobs of a killed run, which would otherwise continue.
-slurm: $(READY)
+slurm: setup
 	workflow/profiles/slurm/cancel
 	$(SNAKEMAKE) --unlock $(CONFIG)
 	$(SNAKEMAKE) --workflow-profile workflow/profiles/slurm $(CONFIG)
 
 # All tests of a file run in the same process, so that they share fixtures.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --durations=30
-
-test: $(READY)
+test: setup
 	$(PYTEST) -m "not slow"
-
-test-all: $(READY)
+test-all: setup
 	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal
-
-# The base models that are Python packages, which `make test` skips without setup-retrain.
-test-packages: .venv/retrain
-	$(PYTEST) -m "packages and not slow" $$(grep -l "mark\.packages" tests/*/test_*.py)
-
 test-wheel:
 	tests/wheel $(if $(SMALL),--small) $(PYTHON)
-
-# Start a SLURM with three nodes on this machine, and stop it again; `tests/slurm/cluster install` installs it.
 test-slurm: quick
 	tests/slurm/cluster start
 	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+# Every job in an empty folder, with its files on a local S3 server.
+test-cloud: setup
+	$(INSTALL) --editable ".[cloud]"
+	$(BIN)/python -m pytest tests/workflow/test_no_shared_folder.py
+bench: setup
+	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/shellcheck workflow/envs/lock workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick tests/wheel .ci/run
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
+	$(SNAKEMAKE) --lint --cores 1
 
 # Take the tables and figures of a finished `make reproduce` as the reference of this version.
 reference:
 	cp results/tables/*.tsv results/reference/
 	cd results/figures && cp $$(grep -ohE 'reference/[a-z0-9_]+\.png' ../README.md ../../README.md ../../docs/*.md | sort -u | sed 's#reference/##') ../reference/
-
-# Every job in an empty folder, with its files on a local S3 server.
-test-cloud: $(READY)
-	$(INSTALL) --editable ".[cloud]"
-	$(BIN)/python -m pytest tests/workflow/test_no_shared_folder.py
-
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.md.
-findings: $(READY)
-	$(BIN)/python -m study.findings results/reference results/README.md \
-		$$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md)
-
+findings: setup
+	$(BIN)/python -m study.findings results/reference results/README.md $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md)
 # The build fails on a broken link or reference, and on an example with another output than the documented one.
 docs: .venv/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs docs/_build/html
-
-lint: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
-	$(BIN)/shellcheck workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick tests/wheel .ci/run
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
-	$(SNAKEMAKE) --lint --cores 1
-
-bench: $(READY)
-	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
-
 container:
 	docker build --file workflow/envs/Dockerfile --tag pairsig .
 	apptainer build --force pairsig.sif docker-daemon:pairsig:latest
-
-# One set of versions for every Python from 3.11 on, and every operating system.
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
-
-lock: $(READY)
-	$(INSTALL) uv
-	$(LOCK) --extra workflow --extra cluster --extra dev --output-file requirements.lock pyproject.toml
-	$(LOCK) --extra retrain --constraint requirements.lock --output-file requirements-retrain.lock pyproject.toml
-	$(LOCK) --extra docs --constraint requirements.lock --output-file requirements-docs.lock pyproject.toml
-	$(LOCK) --extra jobs --constraint requirements.lock --format pylock.toml pyproject.toml \
-		| $(BIN)/python workflow/envs/from_lock.py workflow/envs/pairsig.yaml python=3.11
-	$(LOCK) --extra jobs --extra retrain --constraint requirements.lock --constraint requirements-retrain.lock \
-		--format pylock.toml pyproject.toml \
-		| $(BIN)/python workflow/envs/from_lock.py workflow/envs/retrain.yaml python=3.11 openjdk=17 maven=3.9
-
+lock: setup
+	$(INSTALL) uv && workflow/envs/lock
 clean:
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +
+.PHONY: docs

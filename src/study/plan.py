@@ -11,8 +11,10 @@ import math
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import filter as matching
 from fractions import Fraction
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,10 @@ OF_ANALYSES = {
     "threshold_errors": (
         "realsumm ewt-test wmt10-synthetic mt-hansards hansards-110 wsj-near masc icepahc-23 icepahc-modern"
     ),
+    "today": "wmt??-??-?? mmlu-pro livebench bfcl llmbar terminal-bench livecodebench-generation",
 }
-"""Datasets of analyses that need a few: one or two per task, and those whose thresholds stand beside the paper's."""
+"""Datasets (or patterns) of analyses that need some: one or two per task, those whose thresholds stand beside the
+paper's, and later ones."""
 
 BENCHMARK = "benchmark"
 """Value of `study` for datasets with published outcomes, all systems in one file."""
@@ -71,7 +75,6 @@ class Plan:
     tested_by: dict[str, list[str]] = field(default_factory=dict)  # by dataset, the training sets of its systems
     systems: dict[str, dict[str, Row]] = field(default_factory=dict)  # by dataset, the included rows of its systems
     selected: list[str] = field(default_factory=list)  # datasets of the run, in the order of the sheet
-    _last: tuple[tuple[str, str], dict[str, Any]] = (("", ""), {})
 
     def __post_init__(self) -> None:
         datasets = self.datasets
@@ -123,9 +126,8 @@ class Plan:
         return [name for name in self.datasets if self.source(name) == source]
 
     def chosen(self, which: str) -> list[str]:
-        """List datasets of the run: all, measured (no pools), text (no benchmarks) or trained, or several of these."""
+        """List datasets of the run: measured (no pools), text (no benchmarks) or trained, or several of these."""
         tests: dict[str, Callable[[Row], bool]] = {
-            "all": lambda _: True,
             "measured": lambda row: "pool" not in row,
             "text": lambda row: row["study"] != BENCHMARK,
             "trained": lambda row: row["study"] == "synthetic" and "pool" not in row,
@@ -135,20 +137,17 @@ class Plan:
 
     def of_analysis(self, name: str) -> list[str]:
         """List the datasets of the run that an analysis needs."""
-        return [dataset for dataset in OF_ANALYSES[name].split() if dataset in self.selected]
-
-    def resized(self, names: list[str]) -> list[str]:
-        """List those of some datasets from which other test sets are made."""
-        return [name for name in names if "test_sets" in self.datasets[name]]
+        return [*chain.from_iterable(matching(self.selected, pattern) for pattern in OF_ANALYSES[name].split())]
 
     def paths(self, row: Row, names: str) -> list[str]:
         """Find the paths of files of a row: in the folder of corpora, or in the working directory."""
         folder = self.config["data_dir"] if "corpus" in row else ""
         return [str(Path(folder, name)) for name in names.split()]
 
-    def corpora(self, row: Row) -> list[str]:
-        """The corpus of the files of a row, or none."""
-        return [row["corpus"]] if "corpus" in row else []
+    def verified(self, name: str) -> list[str]:
+        """Name the verified checksums of the corpus of a training set or dataset, if it has one."""
+        row = self.datasets[name] if name in self.datasets else self.sheets["training_sets"][name]
+        return [f"<results>/corpora/{row['corpus']}.sha256"] if "corpus" in row else []
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -162,33 +161,31 @@ class Plan:
 
     # How outputs are counted.
 
-    def counted(self, dataset: str, system: str) -> dict[str, Any]:
-        """Say how the output of a system is counted; a rule asks for one value after another."""
-        if (dataset, system) != self._last[0]:
-            self._last = (dataset, system), self._counted(dataset, system)
-        return self._last[1]
-
-    def _counted(self, dataset: str, system: str) -> dict[str, Any]:
-        """Say how the output of a system is counted: its files, and what the reader and the metric are told."""
+    def counted(self, dataset: str, system: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
+        """Say how the output of a system is counted: its files (archives instead of their members), and all else."""
         row, of_system = self.datasets[dataset], self.systems.get(dataset, {}).get(system)
         about = {"metric": row["metric"], "reader": row.get("reader"), "options": pairs(row.get("options", ""))}
         if of_system is None:  # a base model
             segments = f"<results>/segments/{dataset}"
-            output, documents = f"<results>/outputs/{dataset}/{system}.txt", [f"{segments}.documents.tsv"]
+            output, documents = [f"<results>/outputs/{dataset}/{system}.txt"], [f"{segments}.documents.tsv"]
             reference = self.paths(row, row.get("reference", "")) or [f"{segments}.reference.txt"]
             about |= {"group": self.predictions[dataset, system].base_model, "kind": "synthetic", "output_options": {}}
         else:
-            (output,) = self.paths(row, of_system["output"])
+            output = self.paths(row, of_system["output"])
             reference = self.paths(row, of_system.get("reference") or row.get("reference", ""))
             documents = self.paths(row, row.get("documents", ""))
             about |= {"group": of_system.get("group"), "kind": of_system.get("kind", "")}
             about |= {"output_options": pairs(of_system.get("options", ""))}
-        return about | {"output": [output], "reference": reference, "documents": documents}
+        files = {"documents": documents, "verified": self.verified(dataset)}
+        for key, paths in (("output", output), ("reference", reference)):
+            files[key] = [path.partition("!")[0] for path in paths]
+            about[key] = [path.partition("!")[2] for path in paths]
+        return files, about
 
-    def counted_systems(self, dataset: str) -> list[str]:
-        """List the systems of a derived dataset."""
+    def counts(self, dataset: str) -> list[str]:
+        """List the counts of the systems of a derived dataset."""
         trained = [name for (tested, name), run in self.predictions.items() if tested == dataset and run.counted]
-        return [*self.systems.get(dataset, {}), *trained]
+        return [f"<results>/counts/{dataset}/{name}.parquet" for name in (*self.systems.get(dataset, {}), *trained)]
 
     def outcomes(self, dataset: str) -> list[str]:
         """List the files with the outcomes or scores of the systems of a dataset that is counted all at once."""
@@ -196,11 +193,21 @@ class Plan:
         outputs = [other["output"] for other in self.systems.get(dataset, {}).values()]
         return self.paths(row, row.get("text", " ".join(outputs)))
 
+    def counted_at_once(self, dataset: str) -> dict[str, Any]:
+        """Say how the outcomes of a dataset are counted, with name, group and kind of the systems that have rows."""
+        row, systems = self.datasets[dataset], self.systems.get(dataset, {}).values()
+        named = [(other["system"], other.get("group", ""), other.get("kind", "")) for other in systems]
+        about = {"reader": row["reader"], "metric": row["metric"], "systems": named}
+        return about | {"options": pairs(row.get("options", ""))}
+
     # Base models.
 
-    def segments(self, row: Row, training_set: str) -> dict[str, Any]:
-        """Say how the files of a training set, or of a dataset on which its systems are tested, are split."""
-        chosen = {**self.sheets["training_sets"][training_set]["options"], **pairs(row.get("selection", {}))}
+    def prepared(self, name: str) -> dict[str, Any]:
+        """Say how the files of a training set, or of a dataset of base models, are split into segments."""
+        training_sets = self.sheets["training_sets"]
+        row = training_sets[name] if name in training_sets else self.datasets[name]
+        training_set = name if name in training_sets else self.tested_by[name][0]
+        chosen = {**training_sets[training_set]["options"], **pairs(row.get("selection", {}))}
         files = row["files"] if "files" in row else row["text"].split()
         named, read = [], []
         for word in files:  # parallel text has several files: `DOMAIN=SOURCE+TARGET`
@@ -216,11 +223,16 @@ class Plan:
             "options": {key: value for key, value in chosen.items() if key not in SELECTION},
         }
 
-    def prepared(self, name: str) -> dict[str, Any]:
-        """Say how a training set or a dataset of base models is split into segments."""
-        if name in self.sheets["training_sets"]:
-            return self.segments(self.sheets["training_sets"][name], name)
-        return self.segments(self.datasets[name], self.tested_by[name][0])
+    def unlabelled(self, training_set: str) -> list[str]:
+        """List the inputs of test sets that are part of a training set."""
+        names = self.sheets["training_sets"][training_set]["unlabelled"]
+        return [f"<results>/segments/{name}.input.txt" for name in names]
+
+    def predicted_from(self, dataset: str, system: str) -> dict[str, Any]:
+        """Name the model of a system, or the outputs of the members of an ensemble."""
+        run = self.predictions[dataset, system]
+        members = [f"<results>/outputs/{dataset}/{member}.txt" for member in run.members]
+        return {"members": members, "model": [] if members else self.model(run.training_set, system)}
 
     def _add_systems(self, training_set: str) -> None:
         """Add all systems of a training set: every base model on every resampled set, with members of ensembles."""

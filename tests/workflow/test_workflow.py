@@ -64,7 +64,7 @@ def test_a_target_needs_what_it_is_made_from_and_no_more(tmp_path):
     planned = jobs(snakemake("-n", "results/tables/thresholds.tsv", cwd=tmp_path))
     assert planned == {"compare": 2, "thresholds": 1, "total": 3}
     planned = jobs(snakemake("-n", "results/figures/figure_2.svg", cwd=tmp_path))
-    assert planned == {"compare": 1, "gain_confidence": 1, "total": 2}
+    assert planned == {"compare": 1, "confidence": 1, "total": 2}
 
 
 def test_parts_of_a_comparison_add_up_to_the_same_bytes(small, tmp_path):
@@ -91,7 +91,7 @@ def test_another_setting_repeats_what_it_can_change(small, tmp_path):
     [
         ((), {"compare": 90, "check": 1, "today": 1, "training_variance": 1}),
         (("--configfile", "config/quick.yaml"), {"compare": 8, "resize": 5, "check": 1}),
-        (("--configfile", "config/own.yaml"), {"extract": 3, "collect": 1, "compare": 1, "gain_confidence": 1}),
+        (("--configfile", "config/own.yaml"), {"extract": 3, "collect": 1, "compare": 1, "confidence": 1}),
         (("--configfile", "config/own.yaml", "--config", "retrain=true", "datasets=[example-alignment]"),
          {"train": 16, "predict": 16, "extract": 16, "resample": 8, "compare": 1}),
         (("--config", "datasets=[example]", "sheets=[config,config/example]", "tables=[]"), {"extract": 3}),

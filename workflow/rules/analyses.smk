@@ -1,19 +1,9 @@
 """Analyses: tables from comparisons and counts, one rule each.
 
-Put no rule that reads all comparisons in a group: whenever an input of a grouped job is made, Snakemake (9.27) looks at
-all of them, which takes most of the time of a plan from 1,000 datasets on. Snakemake compares inputs as a set; the order
-of the rows of a table is a param.
+Snakemake compares inputs as a set; the order of the rows of a table is a param.
 """
 
-# Datasets of some analyses.
-CLAIMED, PRINTED = map(PLAN.of_analysis, ("claims", "threshold_errors"))
-LATER = ("mmlu-pro", "livebench", "bfcl", "llmbar")
-LATER += ("terminal-bench", "livecodebench-generation")
-TODAY = [
-    name
-    for name in PLAN.selected
-    if re.fullmatch(r"wmt\d\d-..-..", name) or name in LATER
-]
+CLAIMED, PRINTED, TODAY = map(PLAN.of_analysis, ("claims", "threshold_errors", "today"))
 MEASURED, TEXT, TRAINED, BOTH = map(
     PLAN.chosen, ("measured", "text", "trained", "measured text")
 )
@@ -31,9 +21,6 @@ rule describe:
         "<benchmarks>/describe.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         metrics=metrics(PLAN.selected),
         code=code("study.reproduction.describe"),
@@ -42,7 +29,7 @@ rule describe:
 
 
 rule thresholds:
-    """Estimate critical differences and thresholds at p = 0.05 (section 3.1.1)."""
+    """Estimate critical differences and thresholds (section 3.1.1), and how they fall with the size (section 4.1)."""
     input:
         comparisons=comparisons(PLAN.selected),
     output:
@@ -53,28 +40,6 @@ rule thresholds:
             "percentile of this gain among pairs near p = 0.05. The column `printed` follows the paper's definition, "
             "the 95th percentile of the gains with a p-value in the window, and has no interval",
         ),
-    log:
-        "<logs>/thresholds.log",
-    benchmark:
-        "<benchmarks>/thresholds.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
-    params:
-        order=PLAN.selected,
-        tasks=PLAN.tasks,
-        code=code("study.reproduction.thresholds"),
-    script:
-        "../scripts/thresholds.py"
-
-
-rule size_scaling:
-    """Fit how the critical difference falls with the number of segments (section 4.1)."""
-    input:
-        comparisons=comparisons(PLAN.selected),
-    output:
         size_scaling=table(
             "size_scaling",
             "How the critical difference depends on the number of segments: a power law, fitted to initial segments "
@@ -82,20 +47,17 @@ rule size_scaling:
             "systems, with the segments in the given order; the table `claims` has the exponents for random orders",
         ),
     log:
-        "<logs>/size_scaling.log",
+        "<logs>/thresholds.log",
     benchmark:
-        "<benchmarks>/size_scaling.tsv"
+        "<benchmarks>/thresholds.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         order=PLAN.selected,
         tasks=PLAN.tasks,
         code=code("study.reproduction.thresholds"),
     script:
-        "../scripts/size_scaling.py"
+        "../scripts/thresholds.py"
 
 
 rule threshold_errors:
@@ -114,9 +76,6 @@ rule threshold_errors:
         "<benchmarks>/threshold_errors.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         metrics=metrics(PRINTED),
         seed=DRAWN["seed"],
@@ -149,9 +108,6 @@ rule calibrate:
         "<benchmarks>/calibrate.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         order=PLAN.selected,
         code=code("study.reproduction.calibrate"),
@@ -174,9 +130,6 @@ rule validate:
         "<benchmarks>/validate.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         order=PLAN.selected,
         overlays=PLAN.overlays,
@@ -204,9 +157,6 @@ rule claims:
     conda:
         "../envs/pairsig.yaml"
     threads: 2
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         order=TEXT,
         metrics=metrics(CLAIMED),
@@ -232,9 +182,6 @@ rule approximate:
     conda:
         "../envs/pairsig.yaml"
     threads: 2
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         **config["montecarlo"],
         seed=DRAWN["seed"],
@@ -258,9 +205,6 @@ rule race:
         "../envs/pairsig.yaml"
     # It needs one core, and reserves all, so that no other job takes time from it.
     threads: workflow.cores
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         is_small=config["montecarlo"]["n_sizes"] < 6,
         seed=DRAWN["seed"],
@@ -269,21 +213,15 @@ rule race:
         "../scripts/race.py"
 
 
+CHECKED = ["thresholds", "threshold_errors", "calibration", "systems"]
+CHECKED += ["relative_error", "run_time"]
+
+
 rule check:
     """Compare each published number with ours, and give a verdict."""
     input:
         published=sheet("published"),
-        tables=collect(
-            "<results>/tables/{table}.tsv",
-            table=[
-                "thresholds",
-                "threshold_errors",
-                "calibration",
-                "systems",
-                "relative_error",
-                "run_time",
-            ],
-        ),
+        tables=collect("<results>/tables/{table}.tsv", table=CHECKED),
     output:
         reproduction=table(
             "reproduction", "Published numbers beside ours, with verdicts"
@@ -298,9 +236,6 @@ rule check:
         "<benchmarks>/check.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         code=code("study.reproduction.check"),
     script:
@@ -326,9 +261,6 @@ rule training_variance:
         "<benchmarks>/training_variance.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         metrics=metrics(TRAINED),
         seed=DRAWN["seed"],
@@ -359,9 +291,6 @@ rule heterogeneity:
         "<benchmarks>/heterogeneity.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         metrics=metrics(MEASURED),
         code=code("study.beyond.heterogeneity"),
@@ -384,9 +313,6 @@ rule documents:
         "<benchmarks>/documents.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         metrics=metrics(MEASURED),
         seed=DRAWN["seed"],
@@ -421,9 +347,6 @@ rule variance_model:
         "<benchmarks>/variance_model.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         order=BOTH,
         code=code("study.beyond.variance_model"),
@@ -451,9 +374,6 @@ rule today:
         "<benchmarks>/today.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         order=TODAY,
         code=code("study.beyond.today"),

@@ -39,18 +39,15 @@ def one_of(names):
 
 def sheet(name):
     """The files of a sheet."""
-    return [
-        path
-        for folder in config["sheets"]
-        if Path(path := f"{folder}/{name}.tsv").is_file()
-    ]
+    paths = [f"{folder}/{name}.tsv" for folder in config["sheets"]]
+    return [path for path in paths if Path(path).is_file()]
 
 
-def code(*modules):
+def code(*modules, files=("pairsig/__init__.py",)):
     """Digest of the modules that a script calls, with pairsig's version: jobs are repeated when it changes."""
-    files = [f"../../src/{module.replace('.', '/')}.py" for module in modules]
-    files.append("../../src/pairsig/__init__.py")
-    text = b"".join(Path(workflow.source_path(file)).read_bytes() for file in files)
+    paths = (*(f"{module.replace('.', '/')}.py" for module in modules), *files)
+    paths = [Path(workflow.source_path(f"../../src/{path}")) for path in paths]
+    text = b"".join(path.read_bytes() for path in paths)
     return sha256(text).hexdigest()[:12]
 
 
@@ -80,9 +77,8 @@ def whole(datasets):
 
 def comparisons(datasets):
     """Comparisons on whole test sets, and on those made from them."""
-    made = collect(
-        "<results>/test_sets/{dataset}.parquet", dataset=PLAN.resized(datasets)
-    )
+    made = [name for name in datasets if "test_sets" in DATASETS[name]]
+    made = collect("<results>/test_sets/{dataset}.parquet", dataset=made)
     return whole(datasets) + made
 
 
@@ -95,7 +91,9 @@ def metrics(datasets):
     return [DATASETS[name]["metric"] for name in datasets]
 
 
-# Compare all pairs of systems of a dataset: on its test set, and on test sets made from it.
+def cell(name):
+    """A cell of the dataset of a job."""
+    return lambda wildcards: DATASETS[wildcards.dataset][name]
 
 
 def drawn(made):
@@ -110,21 +108,14 @@ def drawn(made):
     return of_dataset
 
 
-# Verify corpora, split them into segments in the format of their task, and resample training sets.
+def prepared(wildcards):
+    """How a training set or a test set is split into segments."""
+    return PLAN.prepared(wildcards.get("training_set") or wildcards.dataset)
 
 
-def prepared(key):
-    """What `study.plan` says of a training set or a test set."""
-    return lambda wildcards: PLAN.prepared(
-        wildcards.get("training_set") or wildcards.dataset
-    )[key]
-
-
-def verified(of):
-    """The checksums of a corpus, for the rules that read its files."""
-    return lambda wildcards: collect(
-        "<results>/corpora/{corpus}.sha256", corpus=PLAN.corpora(of(wildcards))
-    )
+def verified(wildcards):
+    """The checksums of the corpus of a training set or a dataset, for the rules that read its files."""
+    return PLAN.verified(wildcards.get("training_set") or wildcards.dataset)
 
 
 # Retrained systems: base models trained on resampled training sets, and their predictions.
@@ -158,32 +149,7 @@ def given(of):
     )
 
 
-# Counts per segment: of the outputs of each system, collected by dataset; of published outcomes; and pooled ones.
-
-
-def read(wildcards):
-    """The files of a system: archives instead of their members, and the checksums of the corpus."""
-    of_system = PLAN.counted(wildcards.dataset, wildcards.system)
-    files = {
-        key: [path.partition("!")[0] for path in of_system[key]]
-        for key in ("output", "reference", "documents")
-    }
-    corpora = PLAN.corpora(DATASETS[wildcards.dataset])
-    return files | {
-        "verified": [f"<results>/corpora/{name}.sha256" for name in corpora]
-    }
-
-
-def counting(wildcards):
-    """How an output is counted: metric, reader, options, group and kind, and the members of archives."""
-    counted = dict(PLAN.counted(wildcards.dataset, wildcards.system))
-    for key in ("output", "reference"):
-        counted[key] = [path.partition("!")[2] for path in counted[key]]
-    counted.pop("documents")
-    return counted
-
-
-# Figures: one rule for each kind; config/figures.yaml has one entry for each figure.
+# Figures: config/figures.yaml has one entry for each.
 
 
 def shown(wildcards):
@@ -192,13 +158,18 @@ def shown(wildcards):
 
 
 def of_kind(*kinds):
-    return one_of(
-        name for name, entry in config["figures"].items() if entry["kind"] in kinds
+    entries = config["figures"].items()
+    return one_of(name for name, entry in entries if entry["kind"] in kinds)
+
+
+def of_dataset(folder, *kinds):
+    """Comparisons of the dataset of a figure, if figures of its kind show them."""
+    path = f"<results>/{folder}/{{}}.parquet"
+    return lambda wildcards: (
+        path.format(shown(wildcards)["dataset"])
+        if shown(wildcards)["kind"] in kinds
+        else []
     )
-
-
-def of_dataset(folder):
-    return lambda wildcards: f"<results>/{folder}/{shown(wildcards)['dataset']}.parquet"
 
 
 def overlay(wildcards):
@@ -207,13 +178,9 @@ def overlay(wildcards):
     return whole([name] if name in PLAN.selected else [])
 
 
-def picture(suffix):
-    return f"<results>/figures/{{figure}}.{suffix}"
-
-
 def in_report():
     return report(
-        picture("svg"),
+        "<results>/figures/{figure}.svg",
         caption="../report/figure.rst",
         category="1. Figures",
         labels={"figure": "{figure}"},

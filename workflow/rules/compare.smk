@@ -16,8 +16,6 @@ rule compare:
         "<benchmarks>/compare/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(set(DATASETS) - set(config["split"])),
-    group:
-        "compare"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -25,7 +23,7 @@ rule compare:
         mem_mb=grown(2000),
         runtime=grown(60),
     params:
-        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
+        metric=cell("metric"),
         drawn=drawn(made=False),
         part="1-of-1",
         code=code("study.test_sets.compare"),
@@ -42,8 +40,6 @@ use rule compare as compare_part with:
         "<benchmarks>/compare/{dataset}.{scatteritem}.tsv"
     wildcard_constraints:
         dataset=one_of(config["split"]),
-    group:
-        "part"
     params:
         part="{scatteritem}",
 
@@ -62,9 +58,6 @@ rule merge:
         dataset=one_of(config["split"]),
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     script:
         "../scripts/merge.py"
 
@@ -79,8 +72,6 @@ rule resize:
         "<logs>/resize/{dataset}.log",
     benchmark:
         "<benchmarks>/resize/{dataset}.tsv"
-    group:
-        "compare"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -88,8 +79,8 @@ rule resize:
         mem_mb=grown(2000),
         runtime=grown(180),
     params:
-        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
-        made=lambda wildcards: sheets.pairs(DATASETS[wildcards.dataset]["test_sets"]),
+        metric=cell("metric"),
+        made=lambda wildcards: sheets.pairs(cell("test_sets")(wildcards)),
         drawn=drawn(made=True),
         code=code("study.test_sets.compare", "study.test_sets.resize"),
     script:

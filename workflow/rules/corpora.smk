@@ -13,9 +13,6 @@ rule verify:
         "<benchmarks>/verify/{corpus}.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         sha256=lambda wildcards: PLAN.sheets["corpora"][wildcards.corpus]["sha256"],
     script:
@@ -25,37 +22,24 @@ rule verify:
 rule prepare_training_set:
     """Split a training corpus into segments, in the format of its task."""
     input:
-        files=prepared("read"),
-        verified=verified(
-            lambda wildcards: PLAN.sheets["training_sets"][wildcards.training_set]
-        ),
+        files=lambda wildcards: prepared(wildcards)["read"],
+        verified=verified,
     output:
         segments="<results>/training_sets/{training_set}.txt",
     log:
         "<logs>/prepare/{training_set}.log",
     benchmark:
         "<benchmarks>/prepare/{training_set}.tsv"
-    group:
-        "prepare"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
-        task=prepared("task"),
-        files=prepared("files"),
-        selection=prepared("selection"),
-        options=prepared("options"),
+        prepared=prepared,
     script:
         "../scripts/prepare.py"
 
 
-rule prepare_test_set:
-    """Split a test corpus into segments, with the input that a base model may see."""
-    input:
-        files=prepared("read"),
-        verified=verified(lambda wildcards: DATASETS[wildcards.dataset]),
+# A test set, with the input that a base model may see.
+use rule prepare_training_set as prepare_test_set with:
     output:
         reference="<results>/segments/{dataset}.reference.txt",
         input="<results>/segments/{dataset}.input.txt",
@@ -64,47 +48,23 @@ rule prepare_test_set:
         "<logs>/prepare/{dataset}.log",
     benchmark:
         "<benchmarks>/prepare/{dataset}.tsv"
-    group:
-        "prepare"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
-    params:
-        task=prepared("task"),
-        files=prepared("files"),
-        selection=prepared("selection"),
-        options=prepared("options"),
-    script:
-        "../scripts/prepare.py"
 
 
 rule resample:
     """Draw the segments of a training set with replacement."""
     input:
         segments="<results>/training_sets/{training_set}.txt",
-        unlabelled=lambda wildcards: collect(
-            "<results>/segments/{dataset}.input.txt",
-            dataset=PLAN.sheets["training_sets"][wildcards.training_set]["unlabelled"],
-        ),
+        unlabelled=lambda wildcards: PLAN.unlabelled(wildcards.training_set),
     output:
         resampled="<results>/resampled/{training_set}/{resampled}.txt",
     log:
         "<logs>/resample/{training_set}/{resampled}.log",
     benchmark:
         "<benchmarks>/resample/{training_set}/{resampled}.tsv"
-    group:
-        "prepare"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
-        task=lambda wildcards: PLAN.sheets["training_sets"][wildcards.training_set][
-            "task"
-        ],
+        task=lambda wildcards: prepared(wildcards)["task"],
         seed=DRAWN["seed"],
     script:
         "../scripts/resample.py"

@@ -5,22 +5,17 @@ rule extract:
     """Count the statistics of each segment in the outputs of one system."""
     input:
         # One function for output, reference, documents and verified: calling functions takes most of a plan's time.
-        unpack(read),
+        unpack(lambda wildcards: PLAN.counted(*wildcards)[0]),
     output:
         counts="<results>/counts/{dataset}/{system}.parquet",
     log:
         "<logs>/extract/{dataset}/{system}.log",
     benchmark:
         "<benchmarks>/extract/{dataset}/{system}.tsv"
-    group:
-        "extract"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=20,
     params:
-        counting=counting,
+        counting=lambda wildcards: PLAN.counted(*wildcards)[1],
     script:
         "../scripts/extract.py"
 
@@ -30,10 +25,7 @@ rule collect_systems:
     name:
         "collect"
     input:
-        counts=lambda wildcards: collect(
-            "<results>/counts/{{dataset}}/{system}.parquet",
-            system=PLAN.counted_systems(wildcards.dataset),
-        ),
+        counts=lambda wildcards: PLAN.counts(wildcards.dataset),
     output:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
@@ -44,11 +36,8 @@ rule collect_systems:
         dataset=one_of(PLAN.of_source("derived")),
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
-        order=lambda wildcards: PLAN.counted_systems(wildcards.dataset),
+        order=lambda wildcards: PLAN.counts(wildcards.dataset),
         provenance=lambda wildcards: PLAN.provenance(wildcards.dataset),
     script:
         "../scripts/collect.py"
@@ -58,7 +47,7 @@ rule count:
     """Convert published outcomes, or a table of scores or counts, to counts of all systems at once."""
     input:
         outcomes=lambda wildcards: PLAN.outcomes(wildcards.dataset),
-        verified=verified(lambda wildcards: DATASETS[wildcards.dataset]),
+        verified=verified,
     output:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
@@ -67,23 +56,10 @@ rule count:
         "<benchmarks>/count/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("counted")),
-    group:
-        "statistics"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
-        reader=lambda wildcards: DATASETS[wildcards.dataset]["reader"],
-        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
-        options=lambda wildcards: sheets.pairs(
-            DATASETS[wildcards.dataset].get("options", "")
-        ),
-        systems=lambda wildcards: [
-            (row["system"], row.get("group", ""), row.get("kind", ""))
-            for row in PLAN.systems.get(wildcards.dataset, {}).values()
-        ],
+        counting=lambda wildcards: PLAN.counted_at_once(wildcards.dataset),
         provenance=lambda wildcards: PLAN.provenance(wildcards.dataset),
     script:
         "../scripts/count.py"
@@ -92,9 +68,7 @@ rule count:
 rule pool:
     """Pool several test sets, for the systems present in all of them."""
     input:
-        statistics=lambda wildcards: statistics(
-            DATASETS[wildcards.dataset]["pool"].split()
-        ),
+        statistics=lambda wildcards: statistics(cell("pool")(wildcards).split()),
     output:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
@@ -103,15 +77,10 @@ rule pool:
         "<benchmarks>/pool/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("pool")),
-    group:
-        "statistics"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
         # Snakemake compares inputs as a set, but another order gives other draws.
-        order=lambda wildcards: DATASETS[wildcards.dataset]["pool"],
+        order=cell("pool"),
     script:
         "../scripts/pool.py"

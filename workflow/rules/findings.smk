@@ -1,14 +1,12 @@
 """The findings of a run, whose numbers are cells of its tables."""
 
+TEMPLATES = ("study/findings/findings.md", "study/findings/numbers.jinja")
+
 
 rule findings:
     """Write the findings as a page and as the first entry of the report."""
     input:
         tables=collect("<results>/tables/{table}.tsv", table=MADE),
-        templates=[
-            workflow.source_path(f"../../src/study/findings/{name}")
-            for name in ("findings.md", "numbers.jinja")
-        ],
     output:
         markdown="<results>/findings.md",
         html=report(
@@ -23,10 +21,7 @@ rule findings:
         "<benchmarks>/findings.tsv"
     conda:
         "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
-        code=code("study.findings.text"),
+        code=code("study.findings.text", files=TEMPLATES),
     script:
         "../scripts/findings.py"

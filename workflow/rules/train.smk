@@ -16,12 +16,8 @@ rule jar:
         "<benchmarks>/jar/{jar}.tsv"
     conda:
         "../envs/retrain.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(20),
     params:
-        coordinates=lambda wildcards: PLAN.sheets["jars"][wildcards.jar]["coordinates"],
-        sha256=lambda wildcards: PLAN.sheets["jars"][wildcards.jar]["sha256"],
+        row=lambda wildcards: PLAN.sheets["jars"][wildcards.jar],
     script:
         "../scripts/jar.py"
 
@@ -41,8 +37,6 @@ rule train:
     benchmark:
         "<benchmarks>/train/{training_set}/{system}.tsv"
     retries: RETRIES
-    group:
-        "system"
     conda:
         "../envs/retrain.yaml"
     threads: base_model(training, "threads")
@@ -61,17 +55,10 @@ rule train:
 rule predict:
     """Predict a test set, without access to its labels."""
     input:
+        unpack(lambda wildcards: PLAN.predicted_from(*wildcards)),
         segments="<results>/segments/{dataset}.input.txt",
-        model=lambda wildcards: (
-            []
-            if prediction(wildcards).members
-            else PLAN.model(prediction(wildcards).training_set, wildcards.system)
-        ),
+        # Of an ensemble, the outputs of its members; of other systems, their model.
         given=given(prediction),
-        members=lambda wildcards: collect(
-            "<results>/outputs/{{dataset}}/{member}.txt",
-            member=prediction(wildcards).members,
-        ),
         jars=ancient(jars(prediction)),
     output:
         output="<results>/outputs/{dataset}/{system}.txt",
@@ -80,8 +67,6 @@ rule predict:
     benchmark:
         "<benchmarks>/predict/{dataset}/{system}.tsv"
     retries: RETRIES
-    group:
-        "system"
     conda:
         "../envs/retrain.yaml"
     threads: base_model(prediction, "threads")

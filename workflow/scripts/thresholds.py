@@ -1,8 +1,10 @@
 import sys
 
 from study import inputs
-from study.reproduction.thresholds import THRESHOLDS, thresholds
+from study.reproduction.thresholds import SIZE_SCALING, THRESHOLDS, size_scaling, thresholds
 
 sys.stderr = open(snakemake.log[0], "w")
-estimates = thresholds(inputs.comparisons(snakemake.input.comparisons), tasks=snakemake.params.tasks)
-inputs.write(estimates, THRESHOLDS, snakemake.output.thresholds, snakemake.config["captions"])
+comparisons, tasks = inputs.comparisons(snakemake.input.comparisons), snakemake.params.tasks
+captions = snakemake.config["captions"]
+inputs.write(thresholds(comparisons, tasks=tasks), THRESHOLDS, snakemake.output.thresholds, captions)
+inputs.write(size_scaling(comparisons, tasks=tasks), SIZE_SCALING, snakemake.output.size_scaling, captions)

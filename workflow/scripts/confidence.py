@@ -1,0 +1,23 @@
+import sys
+
+from pairsig.comparisons import all_pairs
+from study import inputs
+from study.figures import confidence, style
+from study.reproduction.thresholds import thresholds
+from study.tables.columns import PUBLISHED
+
+sys.stderr = open(snakemake.log[0], "w")
+shown, paths = snakemake.params.shown, snakemake.input
+published = inputs.sheet(paths.published, PUBLISHED)
+comparisons, test_sets, overlay = (
+    all_pairs.read(path) if path else None
+    for path in (paths.comparisons, paths.test_sets, next(iter(paths.overlay), None))
+)
+match shown["kind"]:
+    case "sizes":
+        figure = confidence.sizes(test_sets, comparisons, published)
+    case "domains":
+        figure = confidence.domains(test_sets)
+    case kind:
+        figure = getattr(confidence, kind)(comparisons, thresholds(comparisons), published, overlay)
+style.write(figure, shown["title"], snakemake.output)
