@@ -427,7 +427,8 @@ def test_replication_shows_the_same_source_and_elsewhere() -> None:
     without_interval = calibrations().assign(share_low=np.nan)
     without_interval.loc[0, "p_low"] = 0.0
     (axes,) = FIGURES["replication"](without_interval).axes
-    assert 0 < axes.get_xlim()[0] < 0.00125
+    assert axes.get_xlabel() == "two-sided p on the first test set"
+    assert 0 < axes.get_xlim()[0] < 0.0025
 
 
 def test_segments_needed_are_those_of_plan() -> None:

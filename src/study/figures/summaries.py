@@ -246,29 +246,31 @@ THEIR_TEXTS = {
 def replication(calibration: pd.DataFrame) -> Figure:
     """How often the winner wins again: on data from the same source, and in another language, domain or genre.
 
+    P-values are two-sided: twice the paper's, which take the direction from the data.
     Data from the same source are the population that the first test set was drawn from, or else the other half of the
     test set. There are up to three panels: those of `ELSEWHERE` that the table has, or else the first calibrations with
     both kinds of second test sets.
     """
-    panels = _panels(calibration)
+    two_sided = {end: np.minimum(2 * calibration[end], 1.0) for end in ("p_low", "p_high")}
+    panels = _panels(calibration.assign(**two_sided))
     same = {name: "iid" if "iid" in lines else "halves" for name, lines in panels.items()}
     far = {name: kind for name, (kind, *_) in ELSEWHERE.items() if name in panels} or dict.fromkeys(panels, "far")
     shown = [name for name, kind in far.items() if {same[name], kind} <= panels[name].keys()][:3]
     lines = {name: {"iid": panels[name][same[name]], "far": panels[name][far[name]]} for name in shown}
     titles = {name: f"{systems}: {text}" for name, (_, systems, text) in ELSEWHERE.items()}
-    figure = _drawn(lines, {"far": "another language, domain or genre"}, titles)
+    figure = _drawn(lines, {"far": "another language, domain\nor genre"}, titles, p="two-sided p")
     return style.says(figure, _less_often(calibration, {name: far[name] for name in shown}))
 
 
 def _less_often(calibration: pd.DataFrame, shown: Mapping[str, str]) -> str:
-    """Say where winners win again less often than expected with p near 0.05, by the interval of the difference."""
+    """Say where winners win again less often than expected with p near 0.05 (one-sided), by the interval."""
     near = calibration[(calibration["p_low"] == WINDOW[0]) & (calibration["p_high"] == WINDOW[1])]
     near = near.set_index(["calibration", "distance"])["difference_high"]
     less = [name for name, distance in shown.items() if near.get((name, distance), math.nan) < 0]
     if not less:
         return "How often the winner on one test set wins again on another"
     texts = dict.fromkeys(ELSEWHERE[name][2] if name in ELSEWHERE else f"other texts ({name})" for name in less)
-    return f"With p near 0.05, winners win again less often than expected in {style.listed(texts)}"
+    return f"Winners win again less often than expected in {style.listed(texts)}"
 
 
 def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
@@ -288,6 +290,7 @@ def _drawn(
     labels: Mapping[str, str],
     titles: Mapping[str, str],
     theirs: Mapping[str, Sequence[tuple[float, float]]] = MappingProxyType({}),
+    p: str = "one-sided p",
 ) -> Figure:
     """Draw panels of lines by kind of second test set; `theirs` are the paper's shares by panel, as (p, %)."""
     n_columns = 2 if len(panels) > 1 else 1
@@ -296,7 +299,7 @@ def _drawn(
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     every = [*chain.from_iterable(lines.values() for lines in panels.values())]
     if not every:
-        grid[0, 0].set(xlabel="p-value on the first test set", ylabel="the winner wins again (%)", xscale="log")
+        grid[0, 0].set(xlabel=f"{p} on the first test set", ylabel="the winner wins again (%)", xscale="log")
         style.sentence(grid[0, 0], "too few pairs in every range of p-values")
         return figure
     edges = {edge for edge in chain.from_iterable((*line["p_low"], *line["p_high"]) for line in every) if edge > 0}
@@ -319,10 +322,11 @@ def _drawn(
                       zorder=1.5, gid="expected")  # fmt: skip
     for axes in grid[:, 0]:
         axes.set_ylabel("the winner wins again (%)")
-    for axes in list(grid.flat)[len(panels) :]:
+    spare = list(grid.flat)[len(panels) :]
+    for axes in spare:
         axes.set_axis_off()
     for axes in list(grid.flat)[max(len(panels) - n_columns, 0) : len(panels)]:
-        axes.set_xlabel("p-value on the first test set")
+        axes.set_xlabel(f"{p} on the first test set")
     names = {"iid": "same source", **labels}
     drawn = [kind for kind in KINDS if any(kind in lines for lines in panels.values())]
     handles = [
@@ -334,13 +338,16 @@ def _drawn(
         ),
         Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
     ]
-    style.explained(figure, handles)
+    if spare:
+        spare[0].legend(handles=handles, loc="center", frameon=False).set_in_layout(False)
+    else:
+        style.explained(figure, handles)
     return figure
 
 
 EXPECTED = {
     "iid": "expected for the same source",
-    "far": "expected if the other text were from the same source",
+    "far": "expected if the other text\nwere from the same source",
 }
 """What the dashed lines show, by kind of second test set: the other texts have fewer segments than the population."""
 

@@ -18,7 +18,7 @@ LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "en-de": ("English to German", {"color": VERMILION, "marker": "^"}),
     "other": ("other language pairs", {"color": GREY, "marker": "s"}),
 }
-PRINTED = {0.28: "paper, one toolkit", 0.37: "paper, two toolkits", 0.5: "half a point"}
+PRINTED = {0.28: "paper: 0.28", 0.37: "paper: 0.37", 0.5: "half a point"}
 """Horizontal lines in BLEU."""
 
 
