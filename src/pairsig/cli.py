@@ -394,16 +394,13 @@ def _compare_outputs(
     from pairsig.core.totals import Resampling
 
     tests = compare.planned(_names(arguments.test), _names(arguments.method), _names(arguments.alternative))
-    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
+    how |= _settings(arguments, "baseline", "unit", "margin", "score_intervals")
     tested: list[list[Row]] = []
     for systems in data:
         with console.progress("test") as progress:
-            tested.append(
-                compare.compare(
-                    systems, systems.metrics, tests, pairs="all" if arguments.all else "first", resampling=resampling,
-                    progress=progress, **_settings(arguments, "baseline", "unit", "margin", "score_intervals"),
-                )
-            )  # fmt: skip
+            resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, progress=progress)
+            tested.append(compare.compare(systems, systems.metrics, tests, resampling=resampling, **how))
     whole = compare.adjust(list(chain.from_iterable(tested)))
     if arguments.format == "sentence":
         from pairsig.report import sentences

@@ -113,7 +113,7 @@ def test_over_all_swaps_the_estimate_is_the_exact_p_value(monkeypatch, metric, n
         found = counted(pair.scorer, pair.order, test, Resampling(2**n, 1, threads=1), favoured=favoured)
         if pair.difference == 0:
             continue
-        share = (found.exceedances.n_greater[0] + found.exceedances.n_equal[0]) / 2**n
+        share = (found.n_greater[0] + found.n_equal[0]) / 2**n
         assert share == pytest.approx(enumerated(pair, alternative)), alternative
         if np.isnan(found.linear[0]):
             continue
@@ -210,8 +210,8 @@ def test_the_gradient_of_a_metric_is_used_and_checked():
 
 def test_where_it_has_the_larger_variance_the_plain_share_is_used():
     """The disagreement is compared with p (1 − p); both estimates come from the same counts."""
-    counts = near_exact.Counts(
-        near_exact.ExceedanceCounts(1000, np.array([40, 40]), np.array([0, 0])), np.array([0.04, 0.04]),
+    counts = near_exact.Exceedances(
+        1000, np.array([40, 40]), np.array([0, 0]), np.array([0.04, 0.04]),
         n_added=np.array([3.0, 60.0]), n_removed=np.array([2.0, 60.0]),
     )  # fmt: skip
     found = estimates(counts, np.ones(2), find("randomization"))
@@ -219,7 +219,7 @@ def test_where_it_has_the_larger_variance_the_plain_share_is_used():
     assert found.pvalue == pytest.approx([0.041, 41 / 1001])
     one_sided = estimates(counts, np.ones(2), find("randomization", alternative="greater"))
     assert one_sided.pvalue[0] == pytest.approx(0.0205)
-    rest = replace(counts, exceedances=near_exact.ExceedanceCounts(1000, np.array([980, 980]), np.array([0, 0])))
+    rest = replace(counts, n_greater=np.array([980, 980]))
     other = estimates(rest, np.ones(2), find("randomization", alternative="less"), favoured=False)
     assert other.pvalue[0] == pytest.approx(1 - 0.0205)
     assert other.low[0] == pytest.approx(1 - one_sided.high[0])

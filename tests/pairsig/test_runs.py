@@ -118,15 +118,6 @@ def test_notes():
     assert any("the difference is the same on every segment" in note for note in row["notes"])
 
 
-def test_twice_the_segments_or_runs():
-    """With four times as many of both, the standard error is about half."""
-    (row,) = compare_runs(two(8, training=0.5)).table.to_dict("records")
-    assert row["error_twice_segments"] < row["standard_error"]
-    assert row["error_twice_runs"] < row["standard_error"]
-    (nested,) = compare_runs(two(8), design="nested").table.to_dict("records")
-    assert nested["error_twice_segments"] == pytest.approx(nested["standard_error"] / math.sqrt(2))
-
-
 def test_runs_that_cannot_be_compared():
     rng = np.random.default_rng(1)
     with pytest.raises(InputError, match="system a has one run, expected at least 2"):

@@ -18,7 +18,7 @@ from pairsig.core.definitions import TESTS, find
 from pairsig.core.scores import Scorer
 from pairsig.core.totals import Resampling
 from pairsig.metrics import registry
-from pairsig.stats import near_exact, sampling
+from pairsig.stats import sampling
 
 DRAWING = [test for test in TESTS if not test.exact]
 
@@ -27,12 +27,9 @@ def run(test, a, b, **options):
     return (bootstrap_test if test.draw == "resample" else randomization_test)(a, b, **how(test), **options)
 
 
-def count(scorer, pairs, test, resampling, **options):
+def count(scorer, pairs, test, resampling):
     """Numbers of resamples beyond and on the border."""
-    if test.draw == "swap":
-        counted = near_exact.counted(scorer, pairs, test, resampling, **options).exceedances
-    else:
-        counted = sampling.exceedances(scorer, pairs, test, resampling, **options)
+    counted, _ = sampling.by_draws(scorer, pairs, test, resampling)
     return np.stack([counted.n_greater, counted.n_equal])
 
 
@@ -78,8 +75,8 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(name, metric):
     scorer = Scorer(statistics.of(registry.metric(metric)), registry.metric(metric))
     pairs = scorer.better_first()[0]
 
-    def counted(resamples=range(3000), **options):
-        return count(scorer, pairs, find(name), Resampling(3000, 5, **options), resamples=resamples)
+    def counted(some=None, **options):
+        return count(scorer, pairs, find(name), Resampling(3000, 5, some=some, **options))
 
     whole = counted(batch=1000, threads=1)
     assert whole[0].max() > 0
@@ -333,7 +330,8 @@ def rejected(world, n, n_pairs, seed):
     numbers = {}
     for test in [test for test in DRAWING if not test.directed]:
         n_greater, n_equal = count(scorer, pairs, test, Resampling(1000, seed))
-        p = exceedances.pvalues(exceedances.ExceedanceCounts(1000, n_greater, n_equal), np.abs(gains), test)[0]
+        counted = exceedances.Exceedances(1000, n_greater, n_equal, *np.full((3, n_pairs), np.nan))
+        p = exceedances.pvalues(counted, np.abs(gains), test)[0]
         numbers[test] = int((p < 0.05 if test.strict else p <= 0.05).sum())
     return numbers
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations, product
 from typing import Any, Literal
 
@@ -17,19 +16,18 @@ from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.core.definitions import Test, find
-from pairsig.core.exceedances import pvalues
 from pairsig.core.influence import design_effect, influence_values
 from pairsig.core.scores import Scorer
 from pairsig.core.statistics import Statistics, unused_documents
-from pairsig.core.totals import Progress, Resampling
+from pairsig.core.totals import Resampling
 from pairsig.io.choices import choose, once
 from pairsig.io.columns import BASELINE
-from pairsig.io.errors import InputError, listed, quoted
+from pairsig.io.errors import InputError
 from pairsig.io.tables import Row
 from pairsig.metrics import Metric
-from pairsig.stats import exact, margins, near_exact, paired, sampling
+from pairsig.stats import exact, margins, paired, sampling
 from pairsig.stats.adjust import holm
-from pairsig.stats.intervals import Interval, Intervals, of_scores
+from pairsig.stats.intervals import Intervals, of_scores
 from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import Items
@@ -49,6 +47,15 @@ OVERLAP = (
 ENOUGH_DOCUMENTS = 15
 """With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
 
+INSTEAD = (
+    f"tested by randomization, because more than {exact.FEW} segments differ and the metric has no exact test for "
+    "these counts"
+)
+"""A note where randomization replaces the exact test."""
+
+_OF_P = ("pvalue", "log10_pvalue", "pvalue_low", "pvalue_high", "estimator")
+_OF_DRAWS = ("n_resamples", "n_greater", "n_equal")
+
 
 def compare(
     data: Statistics,
@@ -61,7 +68,6 @@ def compare(
     unit: Unit = "segment",
     score_intervals: bool = False,
     resampling: Resampling | None = None,
-    progress: Progress | None = None,
 ) -> list[Row]:
     """Compare systems in pairs, by every metric and test: one row of table `BASELINE` each.
 
@@ -83,7 +89,7 @@ def compare(
         What is drawn or swapped as a whole.
     score_intervals
         Whether each score gets an interval of its own.
-    resampling, progress
+    resampling
         Of the tests that draw.
 
     Returns
@@ -103,14 +109,13 @@ def compare(
         )
     rows: list[Row] = []
     for metric in metrics:
-        rows += _of_metric(
-            _Compared.of(data, metric, named, unit, score_intervals),
-            tests,
-            margin,
-            resampling or Resampling(),
-            progress,
-        )
-    return adjust(rows)
+        compared = _Compared(data, metric, named, unit, score_intervals)
+        cells = compared.cells()
+        by_test = [compared.tested(cells, test, resampling or Resampling()) for test in tests]
+        for number, of_pair in enumerate(cells):  # all tests of the first pair, then those of the next
+            rows += [of_test[number] for of_test in by_test]
+            rows += compared.against(number, of_pair, margin) if margin is not None else []
+    return adjust([row | {"notes": list(filter(None, row["notes"]))} for row in rows])
 
 
 def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | None = None) -> list[tuple[str, str]]:
@@ -136,23 +141,14 @@ def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | 
 
 def planned(tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives: Sequence[str] = ()) -> list[Test]:
     """Every named test with each of the methods that it has, or its default, and with each alternative."""
-    for test in tests:
-        choose(test, definitions.names(), "test")
-    once(tests, "test")
+    for names, noun in ((tests, "test"), (methods, "method"), (alternatives, "alternative")):
+        once(names, noun)
     tests = tests or [definitions.DEFAULT_TEST]
     known = list(dict.fromkeys(chain.from_iterable(definitions.methods(test) for test in tests)))
     for method in filter(None, methods):
         if not known:
-            choice = [name for name in definitions.names() if definitions.methods(name)]
-            raise InputError(
-                f"found the method {quoted(method)}, expected none for the test {listed(tests)}: only {listed(choice)} "
-                "has methods"
-            )
+            find(tests[0], method)  # raises an error: the test has no methods
         choose(method, known, "method:")
-    once(methods, "method")
-    for alternative in alternatives:
-        choose(alternative, definitions.alternatives(tests[-1]), "alternative:")
-    once(alternatives, "alternative")
     found = []
     for test in tests:
         ways = [method for method in methods if method in definitions.methods(test)] or [""]
@@ -160,99 +156,55 @@ def planned(tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives
     return found
 
 
-@dataclass(frozen=True)
-class Tested:
-    """P-values of pairs by one test, and what they follow from: arrays (pairs,).
-
-    `by` is the test of each pair, which is the Monte Carlo test where there is no exact one; then `n_resamples` is not
-    0. `counts` are the other columns of table `COMPARISONS` about its draws.
-    """
-
-    pvalue: NDArray[np.float64]
-    log10_pvalue: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    estimator: NDArray[np.object_]
-    by: NDArray[np.object_]
-    n_resamples: NDArray[np.int64]
-    counts: dict[str, NDArray[Any]]
-
-
 def results_of(
-    scorer: Scorer,
-    pairs: NDArray[np.intp],
-    test: Test,
-    resampling: Resampling,
-    *,
-    favoured: bool = True,
-    resamples: range | None = None,
-    progress: Progress | None = None,
-) -> Tested:
-    """Test pairs of systems, (pairs × 2) positions of the better and the other one, over common draws.
+    scorer: Scorer, pairs: NDArray[np.intp], test: Test, resampling: Resampling, *, favoured: bool = True
+) -> dict[str, NDArray[Any]]:
+    """Columns of table `COMPARISONS` about tests of pairs of systems over common draws, and the test of each, `by`.
 
-    Pairs for which an exact test is out of reach get the Monte Carlo test. `favoured` is `Test.favours` of all pairs.
+    `pairs` are positions (pairs × 2) of the better and the other system. Those for which an exact test is out of reach
+    get the Monte Carlo test; then `n_resamples` is not 0. `favoured` is `Test.favours` of all pairs.
     """
-    n = len(pairs)
-    p, log10_p, low, high = np.full((4, n), np.nan)
+    floats = ("pvalue", "log10_pvalue", "pvalue_low", "pvalue_high", "pvalue_linear", "n_added", "n_removed")
+    cells: dict[str, NDArray[Any]] = {name: np.full(len(pairs), np.nan) for name in floats}
+    cells |= {name: np.zeros(len(pairs), dtype=np.int64) for name in ("n_resamples", "n_greater", "n_equal")}
+    cells |= {"estimator": np.full(len(pairs), "", dtype=object), "by": np.full(len(pairs), test, dtype=object)}
+    p, log10_p = cells["pvalue"], cells["log10_pvalue"]
     if test.exact:
-        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=resampling.threads, progress=progress)
+        threads, progress = resampling.threads, resampling.progress
+        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=threads, progress=progress)
         for row in np.flatnonzero(~np.isnan(logs)):
             p[row], log10_p[row] = exact.probability(float(logs[row]))
-        low[:], high[:] = p, p
-    drawn, chosen = np.isnan(p), test.monte_carlo
-    of_resamples = range(resampling.n_resamples) if resamples is None else resamples
-    estimator = np.full(n, "", dtype=object)
-    counts: dict[str, NDArray[Any]] = {name: np.zeros(n, dtype=np.int64) for name in ("n_greater", "n_equal")}
-    counts |= {name: np.full(n, np.nan) for name in ("pvalue_linear", "n_added", "n_removed")}
+        cells["pvalue_low"][:] = cells["pvalue_high"][:] = p
+    drawn, used = np.isnan(p), test.monte_carlo
     if drawn.any():
-        some, gains = pairs[drawn], np.abs(scorer.gains(pairs[drawn]))
-        how: dict[str, Any] = {"favoured": favoured, "resamples": of_resamples, "progress": progress}
-        if chosen.draw == "swap":
-            shuffles = near_exact.counted(scorer, some, chosen, resampling, **how)
-            exceeding = shuffles.exceedances
-            estimate = near_exact.estimates(shuffles, gains, chosen, favoured=favoured)
-            p[drawn], low[drawn], high[drawn] = estimate.pvalue, estimate.low, estimate.high
-            estimator[drawn] = estimate.estimator
-            values = (shuffles.linear, shuffles.n_added, shuffles.n_removed)
-            for name, of_pairs in zip(("pvalue_linear", "n_added", "n_removed"), values, strict=True):
-                counts[name][drawn] = of_pairs
-        else:
-            exceeding = sampling.exceedances(scorer, some, chosen, resampling, **how)
-            p[drawn], low[drawn], high[drawn] = pvalues(exceeding, gains, chosen)
-        counts["n_greater"][drawn], counts["n_equal"][drawn] = exceeding.n_greater, exceeding.n_equal
+        counts, estimate = sampling.by_draws(scorer, pairs[drawn], used, resampling, favoured=favoured)
         with np.errstate(divide="ignore"):
-            log10_p[drawn] = np.log10(p[drawn])
-    by = np.full(n, test, dtype=object)
-    by[drawn] = chosen
-    return Tested(p, log10_p, low, high, estimator, by, np.where(drawn, len(of_resamples), 0), counts)
+            log10_p[drawn] = np.log10(estimate.pvalue)
+        cells["by"][drawn] = used
+        for name, values in (
+            ("pvalue", estimate.pvalue), ("pvalue_low", estimate.low), ("pvalue_high", estimate.high),
+            ("estimator", estimate.estimator if used.draw == "swap" else ""), ("n_resamples", counts.n_resamples),
+            ("n_greater", counts.n_greater), ("n_equal", counts.n_equal), ("pvalue_linear", counts.linear),
+            ("n_added", counts.n_added), ("n_removed", counts.n_removed),
+        ):  # fmt: skip
+            cells[name][drawn] = values
+    return cells
 
 
-@dataclass(frozen=True)
 class _Compared:
     """What all tests of some pairs by one metric share."""
 
-    data: Statistics
-    metric: Metric
-    unit: Unit
-    segments: NDArray[Any]  # counts (systems × segments × columns)
-    scorer: Scorer  # of units
-    pairs: NDArray[np.intp]  # positions of A and B, (pairs × 2)
-    intervals: list[Interval]
-    scores: list[tuple[float, float]] | None  # ends of each score's interval, if these are wanted
-
-    @classmethod
-    def of(
-        cls, data: Statistics, metric: Metric, named: Sequence[tuple[str, str]], unit: Unit, score_intervals: bool
-    ) -> _Compared:
-        segments, units = data.of(metric), data.of_units(metric, unit)
-        place = {name: row for row, name in enumerate(data.systems)}
-        pairs = np.array([[place[a], place[b]] for a, b in named])
+    def __init__(
+        self, data: Statistics, metric: Metric, named: Sequence[tuple[str, str]], unit: Unit, score_intervals: bool
+    ) -> None:
+        self.data, self.metric, self.unit = data, metric, unit
+        self.segments, units = data.of(metric), data.of_units(metric, unit)
+        self.pairs = np.array([[data.systems.index(a), data.systems.index(b)] for a, b in named])
+        self.scorer = Scorer(units, metric, data.systems)
         intervals = Intervals(units, metric, unit)
-        return cls(
-            data, metric, unit, segments, Scorer(units, metric, data.systems), pairs,
-            intervals=[intervals.of(a, b) for a, b in pairs.tolist()],
-            scores=of_scores(units, metric) if score_intervals else None,
-        )  # fmt: skip
+        self.intervals = [intervals.of(a, b) for a, b in self.pairs.tolist()]
+        self.ends = of_scores(units, metric) if score_intervals else [(math.nan, math.nan)] * len(data.systems)
+        self.caveats = [OVERLAP] if score_intervals else []
 
     def cells(self) -> list[Row]:
         """The cells of each pair that are the same for all tests."""
@@ -267,7 +219,6 @@ class _Compared:
             if items is None and interval.passed_or_failed:
                 of_two, first, second = Items.of(self.segments[[a, b]], self.metric), 0, 1
             only_a, only_b = (None, None) if of_two is None else map(int, of_two.better(first, second))
-            ends_a, ends_b = [(math.nan, math.nan)] * 2 if self.scores is None else (self.scores[a], self.scores[b])
             rows.append(
                 dict.fromkeys(COLUMNS)
                 | {
@@ -276,8 +227,8 @@ class _Compared:
                     "system_b": names[b],
                     "score_a": float(scores[a]),
                     "score_b": float(scores[b]),
-                    **_ends("score_a", *ends_a),
-                    **_ends("score_b", *ends_b),
+                    **_ends("score_a", *self.ends[a]),
+                    **_ends("score_b", *self.ends[b]),
                     **_ends("ci", interval.low, interval.high),
                     "better": names[a] if gain > 0 else names[b] if gain < 0 else "",
                     "difference": float(scores[a] - scores[b]) if gain else 0.0,
@@ -286,7 +237,7 @@ class _Compared:
                     "n_different": int((self.segments[a] != self.segments[b]).any(axis=1).sum()),
                     "only_a": only_a,
                     "only_b": only_b,
-                    "notes": [OVERLAP * (self.scores is not None), documents, interval.doubt],
+                    "notes": [*self.caveats, documents, interval.doubt],
                 }
             )
         return rows
@@ -295,11 +246,9 @@ class _Compared:
         """For each pair, a warning if the documents of the segments are known and were not used; else nothing."""
         documents = self.data.documents
         description = unused_documents(documents) if self.unit == "segment" else ""
-        if not description:
-            return [""] * len(self.pairs)
-        option = " (--unit document)"
-        if len(np.unique(documents)) < ENOUGH_DOCUMENTS:
-            return [f"{description}{option}"] * len(self.pairs)
+        option = " (--unit document)" * bool(description)
+        if not description or len(np.unique(documents)) < ENOUGH_DOCUMENTS:
+            return [description + option] * len(self.pairs)
         effects = design_effect(influence_values(self.segments, self.metric), documents, self.pairs)
         times = "; with documents as units the standard error of the gain is {:.2f} times as large"
         return [
@@ -311,100 +260,58 @@ class _Compared:
         """The signature of a row, with how the data were read."""
         return paired.with_settings(paired.signature(self.metric, test, self.unit, drawn), self.data)
 
+    def tested(self, cells: Sequence[Row], test: Test, resampling: Resampling) -> list[Row]:
+        """The rows of all pairs by one test."""
+        gains = self.scorer.gains(self.pairs)
+        better_first = np.where(gains[:, None] < 0, self.pairs[:, ::-1], self.pairs)
+        favoured = np.array([test.favours(gain, self.metric.higher_is_better) for gain in gains.tolist()])
+        rows: list[Row] = [{}] * len(cells)
+        for side in (True, False):
+            places = np.flatnonzero(favoured == side)
+            if not len(places):
+                continue
+            results = results_of(self.scorer, better_first[places], test, resampling, favoured=side)
+            for place, *values in zip(places.tolist(), *(column.tolist() for column in results.values()), strict=True):
+                result = dict(zip(results, values, strict=True))
+                used, p, interval = result["by"], result["pvalue"], self.intervals[place]
+                row = cells[place] | {
+                    "test": used.name,
+                    "method": used.method,
+                    "alternative": used.alternative,
+                    **{name: result[name] for name in _OF_P},
+                    **({} if used.exact else {name: result[name] for name in _OF_DRAWS}),
+                    "signature": self.signature(used, "" if used.exact else resampling.signature),
+                }
+                caveats = [used.warning, interval.disagrees(p) if used.two_sided else "", INSTEAD * (used is not test)]
+                rows[place] = row | {"notes": [*row["notes"], *caveats]}
+        return rows
 
-def _of_metric(
-    compared: _Compared,
-    tests: Sequence[Test],
-    margin: Amount | None,
-    resampling: Resampling,
-    progress: Progress | None,
-) -> list[Row]:
-    """The rows of all pairs by one metric: all tests of the first pair, then those of the next."""
-    cells = compared.cells()
-    by_test = [_with_pvalues(compared, cells, test, resampling, progress) for test in tests]
-    rows = []
-    for number, of_pair in enumerate(cells):
-        rows += [of_test[number] for of_test in by_test]
-        if margin is not None:
-            rows += _with_margin(compared, number, of_pair, margin)
-    return [row | {"notes": list(filter(None, row["notes"]))} for row in rows]
-
-
-def _with_pvalues(
-    compared: _Compared, cells: Sequence[Row], test: Test, resampling: Resampling, progress: Progress | None
-) -> list[Row]:
-    """The rows of all pairs by one test."""
-    scorer, pairs = compared.scorer, compared.pairs
-    gains = scorer.gains(pairs)
-    better_first = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
-    favoured = np.array([test.favours(gain, scorer.metric.higher_is_better) for gain in gains.tolist()])
-    rows: list[Row] = [{}] * len(pairs)
-    for side in (True, False):
-        places = np.flatnonzero(favoured == side)
-        if not len(places):
-            continue
-        results = results_of(scorer, better_first[places], test, resampling, favoured=side, progress=progress)
-        for number, place in enumerate(places.tolist()):
-            used, estimator = results.by[number], results.estimator[number]
-            p, interval = float(results.pvalue[number]), compared.intervals[place]
-            row = cells[place] | {
-                "test": used.name,
-                "method": used.method,
-                "alternative": used.alternative,
-                "pvalue": p,
-                "log10_pvalue": float(results.log10_pvalue[number]),
-                "pvalue_low": float(results.low[number]),
-                "pvalue_high": float(results.high[number]),
-                "estimator": estimator,
-                "signature": compared.signature(used, "" if used.exact else resampling.signature),
-            }
-            if not used.exact:
-                row["n_resamples"] = int(results.n_resamples[number])
-                row |= {name: int(results.counts[name][number]) for name in ("n_greater", "n_equal")}
-            caveats = [used.warning, interval.disagrees(p) if used.two_sided else "", _instead(test, used)]
-            rows[place] = row | {"notes": [*row["notes"], *caveats]}
-    return rows
-
-
-def _instead(test: Test, used: Test) -> str:
-    """A note where a Monte Carlo test replaces the exact one although that was named or is usual; "" otherwise."""
-    if used is test:
-        return ""
-    return (
-        f"tested by {used.name}, because more than {exact.FEW} segments differ and the metric has no exact test for "
-        "these counts"
-    )
-
-
-def _with_margin(compared: _Compared, number: int, cells: Row, margin: Amount) -> list[Row]:
-    """The rows about the margin, one for each claim."""
-    chosen = compared.segments[compared.pairs[number]]
-    pair = Pair(compared.metric, chosen, compared.data.documents_if(compared.unit))
-    points = margins.in_unit(margin, "margin", margins.best_score(pair)) if isinstance(margin, str) else margin
-    rows = []
-    for claim in margins.CLAIMS:
-        result = margins.against(pair, points, claim)
-        about = [result.says(cells["system_a"], cells["system_b"]), _cannot_tell(pair)]
-        p = result.pvalue
-        rows.append(
-            cells
-            | {
-                "test": result.test,
-                "method": result.method,
-                "alternative": result.alternative,
-                "margin": result.margin,
-                "pvalue": p,
-                "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
-                "pvalue_low": p,
-                "pvalue_high": p,
-                "estimator": "",
-                "signature": compared.signature(
-                    definitions.Named(result.method, claim, name="margin"), f"margin:{points!r}"
-                ),
-                "notes": [*cells["notes"], *about],
-            }
-        )
-    return rows
+    def against(self, number: int, cells: Row, margin: Amount) -> list[Row]:
+        """The rows of a pair about the margin, one for each claim."""
+        pair = Pair(self.metric, self.segments[self.pairs[number]], self.data.documents_if(self.unit))
+        points = margins.in_unit(margin, "margin", margins.best_score(pair)) if isinstance(margin, str) else margin
+        rows = []
+        for claim in margins.CLAIMS:
+            result = margins.against(pair, points, claim)
+            p = result.pvalue
+            named = definitions.Named(result.method, claim, name="margin")
+            rows.append(
+                cells
+                | {
+                    "test": result.test,
+                    "method": result.method,
+                    "alternative": result.alternative,
+                    "margin": result.margin,
+                    "pvalue": p,
+                    "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+                    "pvalue_low": p,
+                    "pvalue_high": p,
+                    "estimator": "",
+                    "signature": self.signature(named, f"margin:{points!r}"),
+                    "notes": [*cells["notes"], result.says(cells["system_a"], cells["system_b"]), _cannot_tell(pair)],
+                }
+            )
+        return rows
 
 
 def _cannot_tell(pair: Pair) -> str:

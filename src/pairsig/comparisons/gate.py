@@ -26,7 +26,6 @@ import numpy as np
 
 from pairsig.comparisons import inputs, runs
 from pairsig.comparisons.compare import compare, planned
-from pairsig.core.definitions import find
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling, Seed, seed_of
 from pairsig.io.choices import check_level, near
@@ -36,7 +35,6 @@ from pairsig.io.rendering import escaped
 from pairsig.io.results import Shown
 from pairsig.io.tables import SCHEMA, plain_cells, records
 from pairsig.metrics import Metric
-from pairsig.planning import sample_size
 from pairsig.stats import margins
 from pairsig.stats.adjust import holm
 from pairsig.stats.intervals import Intervals
@@ -51,9 +49,6 @@ Verdict = Literal["passed", "worse", "undecided"]
 
 STATUS: Mapping[Verdict, int] = {"passed": 0, "worse": 1, "undecided": 3}
 """Exit status of each verdict; status 2 is reserved for invalid input."""
-
-POWER = 0.8
-"""Probability with which the reported number of segments leads to a decision."""
 
 ALPHA = 0.05
 """Default significance level."""
@@ -76,9 +71,6 @@ class Check:
     pvalue_worse: float  # of Δ < 0, one-sided
     pvalue_holm: float = math.nan  # the same, adjusted for the number of scores
     n_segments: int
-    # About how many segments would decide with a probability of `POWER` if the observed change is the true one;
-    # None if the verdict is clear, or if no number would.
-    n_needed: int | None = None
     unit: Unit  # what was drawn or swapped as a whole
     notes: tuple[str, ...] = ()
     signature: str
@@ -146,11 +138,8 @@ class Gate(Shown):
         )
         most = f"at most {check.points(check.largest_loss)}" if check.largest_loss else "nothing"
         loss = f"it loses {most} ({100 * (1 - self.alpha):g} % confidence)"
-        more = ""
-        if check.verdict == "undecided":
-            many = "no number of segments" if check.n_needed is None else f"about {_rounded(check.n_needed):,}"
-            more = f"; {many} would probably decide if the change is {check.points(check.change, '+')}"
-        return f"{check.name}: {sentence}: {scores}; {loss}{'' if more else f', n = {units}'}{more}"
+        n = "" if check.verdict == "undecided" else f", n = {units}"
+        return f"{check.name}: {sentence}: {scores}; {loss}{n}"
 
     def __repr__(self) -> str:
         return str(self)
@@ -199,21 +188,14 @@ class Gate(Shown):
         return f"<pre>{escape(str(self))}</pre>"
 
     def _figure(self) -> Figure:
-        """Each change, how far down it may be (the largest loss), and the margin."""
+        """Each gain, and how far down it may be (the largest loss)."""
         from pairsig.io import pictures
 
         rows = []
         for check in self.checks:
-            sign = -1 if check.lower_is_better else 1
-            rows.append((f"{check.name}: {check.verdict}", sign * check.change, -check.largest_loss, -check.margin))
-        figure = pictures.intervals(
-            [(name, change, low, change) for name, change, low, _ in rows],
-            f"gain of {self.candidate} over {self.baseline}; line: to the largest loss; |: margin",
-        )
-        (axes,) = figure.axes
-        for height, (*_, margin) in enumerate(rows):
-            axes.plot(margin, height, "|", color=pictures.RUST, markersize=9)
-        return figure
+            gain = -check.change if check.lower_is_better else check.change
+            rows.append((f"{check.name}: {check.verdict}, margin {check.margin:g}", gain, -check.largest_loss, gain))
+        return pictures.intervals(rows, f"gain of {self.candidate} over {self.baseline}; line: to the largest loss")
 
 
 def gate(
@@ -278,36 +260,37 @@ def gate(
     'worse'
     """
     check_level(alpha, "significance level")
-    data = _statistics(data, metric)
-    metrics = chain.from_iterable(statistics.metrics for statistics in data)
-    assumed = [metric.name for metric in metrics if metric.assumed]
-    if assumed:
+    scored = [(statistics, each) for statistics in _statistics(data, metric) for each in statistics.metrics]
+    if assumed := [each.name for _, each in scored if each.assumed]:
         raise InputError(
             f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
             "is checked: --lower-is-better or --higher-is-better"
         )
-    names = [metric.name for metric in chain.from_iterable(statistics.metrics for statistics in data)]
-    wanted = _margins(_given(margin), names)
-    resampling = Resampling(n_resamples, seed_of(rng), threads)
-    scores, checked = [], []
-    for statistics in data:
+    wanted = _margins(margin, [each.name for _, each in scored])
+    resampling = Resampling(n_resamples, seed_of(rng), threads, progress=progress)
+    checks = []
+    for statistics, each in scored:
         systems = list(dict.fromkeys(statistics.methods))
         if len(systems) != 2:
             raise InputError(f"found the systems {listed(systems)}, expected two: the baseline and the candidate")
-        several = design is not None or any(statistics.runs)
-        for metric in statistics.metrics:
-            score = _Score.of(statistics, metric, wanted[metric.name], unit, alpha, alpha / len(names))
-            scores.append(score)
-            if several:
-                checked.append(score.of_runs(statistics, design or runs.design_of(statistics)))
-            else:
-                checked.append(score.of_outputs(statistics, resampling, progress))
-    adjusted = holm(np.array([check.pvalue_worse for check, *_ in checked])).tolist()
-    checks = []
-    for score, (check, *variances), p in zip(scores, checked, adjusted, strict=True):
+        pair = Pair(each, statistics.of(each), statistics.documents_if(unit))
+        best = margins.best_score(pair)
+        points = margins.in_unit(wanted[each.name], "margin", best)
+        margins.check_margin(points, each, best)
+        if design is not None or any(statistics.runs):
+            cells = _of_runs(statistics, pair, alpha, design)
+        else:
+            cells = _of_outputs(statistics, pair, points, alpha, resampling)
+        checks.append(
+            Check(
+                name=each.name, margin=points, lower_is_better=not each.higher_is_better, n_segments=pair.n_segments,
+                unit=unit, **cells,
+            )
+        )  # fmt: skip
+    for place, p in enumerate(holm(np.array([check.pvalue_worse for check in checks])).tolist()):
+        check = checks[place]
         verdict: Verdict = "passed" if check.largest_loss < check.margin else "worse" if p < alpha else "undecided"
-        needed = score.needed(check, *variances) if verdict == "undecided" else None
-        checks.append(replace(check, verdict=verdict, pvalue_holm=p, n_needed=needed))
+        checks[place] = replace(check, verdict=verdict, pvalue_holm=p)
     return Gate(baseline=systems[0], candidate=systems[1], alpha=alpha, checks=tuple(checks))
 
 
@@ -321,15 +304,12 @@ def _statistics(data: Any, metric: str | Metric | None) -> Sequence[Statistics]:
     return [replace(statistics, metrics=(chosen,))]
 
 
-def _given(margin: Amount | Sequence[Amount] | Mapping[str, Amount]) -> list[str]:
-    """Margins as on the command line: M, or NAME=M."""
-    if isinstance(margin, Mapping):
-        return [f"{name}={value}" for name, value in margin.items()]
-    return [str(margin)] if isinstance(margin, float | int | str) else [str(value) for value in margin]
-
-
-def _margins(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def _margins(margin: Amount | Sequence[Amount] | Mapping[str, Amount], names: Sequence[str]) -> dict[str, str]:
     """The margin of each score: that for its name, else for its task, else for its metric, else for all scores."""
+    if isinstance(margin, Mapping):
+        texts = [f"{name}={value}" for name, value in margin.items()]
+    else:
+        texts = list(map(str, [margin] if isinstance(margin, float | int | str) else margin))
     keys = {}
     for name in names:
         words = name.split("/")
@@ -354,157 +334,85 @@ def _margins(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     return margins_of
 
 
-@dataclass(frozen=True)
-class _Score:
-    """One score of both systems: all their outputs, the margin in points, and the levels of both claims."""
+def _rare(pair: Pair, alpha: float) -> float:
+    """Largest loss from units so rare that none may occur among n: S (1 − α^(1/n)).
 
-    pair: Pair
-    margin: float
-    alpha: float
-    alpha_worse: float
+    S is the largest possible score; for means without one, the range of the values; 0 if it is unknown.
+    """
+    metric, largest = pair.metric, margins.best_score(pair) or 0.0
+    if not largest and metric.averaged and len(metric.columns) == 1:
+        values = pair.segments[..., 0]
+        largest = float(np.ptp(metric.score([[values.min(), 1.0], [values.max(), 1.0]])))
+    return largest * float(1 - alpha ** (1 / pair.units.shape[1]))
 
-    @classmethod
-    def of(
-        cls, statistics: Statistics, metric: Metric, margin: str, unit: Unit, alpha: float, alpha_worse: float
-    ) -> _Score:
-        pair = Pair(metric, statistics.of(metric), statistics.documents_if(unit))
-        best = margins.best_score(pair)
-        points = margins.in_unit(margin, "margin", best)
-        margins.check_margin(points, metric, best)
-        return cls(pair, points, alpha, alpha_worse)
 
-    @property
-    def n(self) -> int:
-        """Number of units."""
-        return int(self.pair.units.shape[1])
+def _of_outputs(
+    statistics: Statistics, pair: Pair, margin: float, alpha: float, resampling: Resampling
+) -> dict[str, Any]:
+    """Cells of the check of one output of each system, of which A is the baseline."""
+    up, down = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
+    worse, better = compare(
+        statistics, [pair.metric], planned(alternatives=[up, down]), unit=pair.unit, resampling=resampling
+    )
+    intervals = Intervals(pair.units, pair.metric, pair.unit)
+    loss = max(_rare(pair, alpha), (_students if intervals.items is None else _tangos)(intervals, alpha))
+    # A candidate that is significantly better is not worse by the margin, either.
+    if loss >= margin and better["pvalue"] < alpha:
+        loss = 0.0
+    notes = [note for note in worse["notes"] if "documents" in note]
+    if not (pair.units[0] != pair.units[1]).any():
+        notes.append("both systems have the same counts on every item, so these items cannot tell them apart")
+    return {
+        "score_baseline": worse["score_a"], "score_candidate": worse["score_b"], "change": 0.0 - worse["difference"],
+        "largest_loss": loss, "pvalue_worse": worse["pvalue"] or worse["pvalue_high"],
+        "signature": worse["signature"], "notes": tuple(notes),
+    }  # fmt: skip
 
-    @property
-    def largest(self) -> float:
-        """S: the largest possible score; for means without one, the range of the values. 0 if it is unknown."""
-        metric, best = self.pair.metric, margins.best_score(self.pair)
-        if best is not None or not metric.averaged or len(metric.columns) > 1:
-            return best or 0.0
-        values = self.pair.segments[..., 0]
-        return float(np.ptp(metric.score([[values.min(), 1.0], [values.max(), 1.0]])))
 
-    @property
-    def rare(self) -> float:
-        """Largest loss from units so rare that none may occur among n (confidence 1 − α)."""
-        return self.largest * float(1 - self.alpha ** (1 / self.n))
+def _of_runs(statistics: Statistics, pair: Pair, alpha: float, design: runs.Design | None) -> dict[str, Any]:
+    """The same for several runs per system."""
+    compared = runs.compare_runs(
+        statistics, metric=pair.metric, design=design, unit=pair.unit, confidence_level=1 - 2 * alpha
+    )
+    (row,) = compared._rows.itertuples(index=False)
+    ahead = -row.difference if pair.metric.higher_is_better else row.difference
+    # Without variance, only rare losses bound the loss; with too few runs for an interval, nothing does.
+    reach = 0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else (row.ci_high - row.ci_low) / 2
+    better = ahead > 0 and row.pvalue / 2 < alpha
+    return {
+        "score_baseline": row.score_a, "score_candidate": row.score_b, "change": -row.difference,
+        "largest_loss": 0.0 if better else max(reach - ahead, _rare(pair, alpha)),
+        "pvalue_worse": row.pvalue / 2 if ahead < 0 else 1 - row.pvalue / 2,
+        "signature": row.signature, "notes": tuple(row.notes),
+    }  # fmt: skip
 
-    def of_outputs(
-        self, statistics: Statistics, resampling: Resampling, progress: Progress | None
-    ) -> tuple[Check, float, float]:
-        """The check of one output of each system without its verdict, and the two variances for `needed`.
 
-        System A of the pair is the baseline.
-        """
-        pair = self.pair
-        up, down = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
-        worse, better = compare(
-            statistics, [pair.metric], planned(alternatives=[up, down]), unit=pair.unit, resampling=resampling,
-            progress=progress,
-        )  # fmt: skip
-        intervals = Intervals(pair.units, pair.metric, pair.unit)
-        loss = max(self.rare, self._tangos(intervals) if intervals.items is not None else self._students(intervals))
-        # A candidate that is significantly better is not worse by the margin, either.
-        if loss >= self.margin and better["pvalue"] < self.alpha:
-            loss = 0.0
-        notes = [note for note in worse["notes"] if "documents" in note]
-        if not (pair.units[0] != pair.units[1]).any():
-            notes.append("both systems have the same counts on every item, so these items cannot tell them apart")
-        check = self._check(
-            score_baseline=worse["score_a"], score_candidate=worse["score_b"], change=0.0 - worse["difference"],
-            largest_loss=loss, pvalue_worse=worse["pvalue"] or worse["pvalue_high"], signature=worse["signature"],
-            notes=tuple(notes),
-        )  # fmt: skip
-        error = intervals.estimate(0, 1)[1] if self.n > 1 else 0.0
-        return check, self.n * error**2, 0.0
+def _students(intervals: Intervals, alpha: float) -> float:
+    """The largest loss, by Student's interval."""
+    from scipy.special import stdtrit
 
-    def of_runs(self, statistics: Statistics, design: runs.Design) -> tuple[Check, float, float]:
-        """The check for several runs per system; see `of_outputs`."""
-        metric, unit = self.pair.metric, self.pair.unit
-        (row,) = runs.compare_runs(
-            statistics, metric=metric, design=design, unit=unit, confidence_level=1 - 2 * self.alpha
-        )._rows.itertuples(index=False)
-        ahead = -row.difference if metric.higher_is_better else row.difference
-        better = ahead > 0 and row.pvalue / 2 < self.alpha
-        # Without variance, only `rare` bounds the loss; with too few runs for an interval, nothing does.
-        reach = (
-            0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else (row.ci_high - row.ci_low) / 2
-        )
-        check = self._check(
-            score_baseline=row.score_a, score_candidate=row.score_b, change=-row.difference,
-            largest_loss=0.0 if better else max(reach - ahead, self.rare),
-            pvalue_worse=row.pvalue / 2 if ahead < 0 else 1 - row.pvalue / 2,
-            signature=row.signature,
-            notes=tuple(row.notes),
-        )  # fmt: skip
-        # The variance is V = S²/n + T, and with twice the segments S²/(2n) + T.
-        whole, halved = row.standard_error**2, row.standard_error**2 - row.error_twice_segments**2
-        return check, 2 * halved * self.n, max(0.0, whole - 2 * halved)
+    if intervals.units.shape[1] < 2:
+        return math.inf
+    gain, error, degrees = intervals.estimate(0, 1)
+    return (float(stdtrit(degrees, 1 - alpha)) * error if error else 0.0) + gain
 
-    def _check(self, **cells: Any) -> Check:
-        return Check(
-            name=self.pair.metric.name, margin=self.margin, lower_is_better=not self.pair.metric.higher_is_better,
-            n_segments=self.pair.n_segments, unit=self.pair.unit, **cells,
-        )  # fmt: skip
 
-    def needed(self, check: Check, variance: float, training: float) -> int | None:
-        """The smallest number of segments that shows a claim with `POWER` if the observed change is the true one.
+def _tangos(intervals: Intervals, alpha: float) -> float:
+    """The same for pass/fail units: the margin at which Tango's score is the critical value."""
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
 
-        `variance` is that of a unit, and `training` the part of the change's variance that more units leave.
-        """
-        ahead = -check.change if check.lower_is_better else check.change
-        share = self.margin / self.largest if self.largest else 1.0
-        least = math.floor(math.log(self.alpha) / math.log1p(-share)) + 1 if share < 1 else 1
-        numbers = []
-        design = sample_size.Design(
-            claim="not-worse", margin=self.margin, alpha=self.alpha, power=POWER, training=training
-        )
-        if ahead > -self.margin:
-            enough = sample_size.units_for(variance, ahead, design) if variance + training else least
-            numbers.append(None if enough is None else max(enough, least))
-        if ahead:  # a better candidate also passes where that is shown, however small the margin is
-            test, alpha = find("randomization", None, "greater"), self.alpha if ahead > 0 else self.alpha_worse
-            design = replace(design, claim="difference", margin=None, test=test, alpha=alpha)
-            numbers.append(sample_size.units_for(variance, abs(ahead), design) if variance + training else None)
-        best = min((n for n in numbers if n is not None), default=None)
-        # Student's power is approximate, and may have called the present number sufficient.
-        return None if best is None else math.ceil(max(best, self.n + 1) * self.pair.n_segments / self.n)
+    items = intervals.items
+    assert items is not None
+    won, lost = (float(number) for number in items.better(1, 0))
 
-    def _students(self, intervals: Intervals) -> float:
-        """The largest loss, by Student's interval."""
-        from scipy.special import stdtrit
+    def short(margin: float) -> float:
+        return float(tango(won, lost, items.n_units, margin)) + float(ndtri(alpha))
 
-        if self.n < 2:
-            return math.inf
-        gain, error, degrees = intervals.estimate(0, 1)
-        reach = float(stdtrit(degrees, 1 - self.alpha)) * error if error else 0.0
-        return reach + gain
-
-    def _tangos(self, intervals: Intervals) -> float:
-        """The same for pass/fail units: the margin at which Tango's score is the critical value."""
-        from scipy.optimize import brentq
-        from scipy.special import ndtri
-
-        assert intervals.items is not None
-        won, lost = (float(number) for number in intervals.items.better(1, 0))
-        critical = -float(ndtri(self.alpha))
-
-        def short(margin: float) -> float:
-            return float(tango(won, lost, self.n, margin)) - critical
-
-        if short(_STEP) > 0:
-            return 0.0
-        return intervals.items.passed * (1.0 if short(1 - _STEP) <= 0 else float(brentq(short, _STEP, 1 - _STEP)))
+    if short(_STEP) > 0:
+        return 0.0
+    return items.passed * (1.0 if short(1 - _STEP) <= 0 else float(brentq(short, _STEP, 1 - _STEP)))
 
 
 _STEP = 1e-5
 """The smallest margin that is tried for pass/fail units, as a share, and the distance of the largest one from 1."""
-
-
-def _rounded(n: int) -> int:
-    """Rounded up to two digits."""
-    step = int(10 ** max(0, len(str(n)) - 2))
-    return -(-n // step) * step

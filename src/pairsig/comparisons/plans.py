@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pairsig.comparisons import inputs
 from pairsig.core.definitions import find
-from pairsig.core.statistics import Statistics
 from pairsig.io.choices import once, spelled
 from pairsig.io.errors import InputError, listed
 from pairsig.io.results import TableResult
@@ -55,12 +54,11 @@ class Plan(TableResult):
 
         shown = []
         for row in self._rows.to_dict("records"):
-            size = "gain" if row["claim"] == "difference" else "margin"
             name, asked = ("n", "n_segments") if row["question"] == "segments" else (row["question"],) * 2
-            fixed = f"{row[size]:g} points" if name == "n" else f"{row['n_segments']:,} segments"
+            size = row["gain" if row["claim"] == "difference" else "margin"]
+            fixed = f"{size:g} points" if name == "n" else f"{row['n_segments']:,} segments"
             shown.append((f"{row['claim']}, {fixed}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
-        label = f"{listed(dict.fromkeys(self._rows['question']))}, {self._rows['metric'].iloc[0]}"
-        return pictures.intervals(shown, label)
+        return pictures.intervals(shown, f"{listed(dict.fromkeys(self._rows['question']))}, {self._rows['metric'][0]}")
 
 
 def plan(
@@ -175,39 +173,33 @@ def _assumed(
     """The metric, and the variance without a pilot; one message about all that is missing."""
     name = metric.name if isinstance(metric, Metric) else spelled(metric or "", registry.METRICS)
     unit = "gold items" if name.endswith("f1") else LENGTHS.get(sample_size.model_of(name), "")
+    noun = f"--length, the mean length of a segment in {unit or 'words (for metrics of texts and trees)'}"
     lacks = {
         "--metric": not name,
         "--score, the mean score of both systems": score in (None, ""),
-        f"--length, the mean length of a segment in {unit or 'words (for metrics of texts and trees)'}": length is None
-        and (bool(unit) or not name),
+        noun: length is None and (bool(unit) or not name),
     }
     if any(lacks.values()):
         missing = ", and ".join(option for option, lacking in lacks.items() if lacking)
         raise InputError(f"planning without a pilot needs {missing}; or specify files of two systems as a pilot")
     assert score is not None
+    how: dict[str, Any] = {"score": score, "correlation": correlation, "design_effect": design_effect}
     if name != OUTCOMES:
-        return name, sample_size.from_variance_model(
-            name, score=score, length=length, correlation=correlation, design_effect=design_effect
-        )
+        return name, sample_size.from_variance_model(name, length=length, **how)
     if length is not None:
         raise InputError(f"found --length {length:g}, but planning for {OUTCOMES} only takes --score and --correlation")
-    return name, sample_size.from_outcomes(score=score, correlation=correlation, design_effect=design_effect)
+    return name, sample_size.from_outcomes(**how)
 
 
 def _pilot(data: inputs.Data, metric: str | Metric | None, systems: Sequence[str], unit: Unit) -> tuple[str, Spread]:
     """The metric, and the variance of the difference of two systems of a pilot."""
     statistics, chosen = inputs.prepared(data, metric)
-    statistics = _of_two(statistics, systems)
-    pair = Pair(chosen, statistics.of(chosen), statistics.documents_if(unit))
-    return chosen.name, sample_size.from_pilot(pair)
-
-
-def _of_two(statistics: Statistics, systems: Sequence[str]) -> Statistics:
     once(systems, "system")
-    chosen = statistics.select(systems=list(systems)) if systems else statistics
-    if len(chosen.systems) != 2 or any(chosen.runs):
+    if systems:
+        statistics = statistics.select(systems=list(systems))
+    if len(statistics.systems) != 2 or any(statistics.runs):
         raise InputError(
-            f"the pilot has the systems {listed(chosen.systems)}, expected two with one run each; choose two with "
+            f"the pilot has the systems {listed(statistics.systems)}, expected two with one run each; choose two with "
             "--between A B"
         )
-    return chosen
+    return chosen.name, sample_size.from_pilot(Pair(chosen, statistics.of(chosen), statistics.documents_if(unit)))

@@ -9,7 +9,6 @@ runs. See docs/runs.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
@@ -146,8 +145,7 @@ def compare_runs(
         difference ± t √V. `pvalue_holm` adjusts `pvalue` for the number of pairs. The three standard deviations refer
         to a gain between *one* run of each system: `sd_test_set` is the part of the test set (S² minus g²/k of both),
         `sd_training` that of training (Σ s² − g²), and `sd_rest` the differences between runs on single units (Σ g²; in
-        a nested design, sampling). The columns `…_twice_…` are expected with twice the segments or runs, if gain and
-        variances stay the same. `notes` has sentences about the limits of the row.
+        a nested design, sampling). `notes` has sentences about the limits of the row.
 
     Raises
     ------
@@ -187,57 +185,41 @@ def compare_runs(
     counts = statistics.of_units(chosen, unit)
     if counts.shape[1] < 2:
         raise InputError(f"found a test set of one {unit}, expected at least two to estimate how much scores vary")
-    scorer = Scorer(counts, chosen, statistics.systems)
-    systems = _systems(statistics, scorer, influence_values(counts, chosen), design)
-    if design == "crossed":
-        _check_runs(systems, named_runs=any(statistics.runs))
-    names = [system.name for system in systems]
-    compared = [(names.index(a), names.index(b)) for a, b in named_pairs(names, pairs, baseline)]
-    largest = score_of_a_pass(counts, chosen) or chosen.scale or math.inf
-    estimates = _Estimates.of(systems, np.array(compared), design, largest)
+    systems = _systems(statistics, counts, chosen, design)
     missing = statistics.provenance.get("missing")
     left = f"--missing {missing.replace(':', ' was applied to ')} items without a score" if missing else ""
-    notes = [list(filter(None, [*of_pair, left])) for of_pair in _notes(estimates, systems, compared, unit)]
-    gain, names_of = estimates.gain, np.array(names, dtype=object)
-    a, b = np.array(compared).T
-    scores = np.array([scorer.scores[system.rows].mean() for system in systems])
-    rows = frame(
-        RUNS,
-        {
-            "metric": chosen.name,
-            "system_a": names_of[a],
-            "system_b": names_of[b],
-            "n_runs_a": estimates.k[:, 0].astype(int),
-            "n_runs_b": estimates.k[:, 1].astype(int),
-            "n_segments": statistics.counts.shape[1],
-            "design": design,
-            "score_a": scores[a],
-            "score_b": scores[b],
-            "difference": scores[a] - scores[b],
-            "better": np.select([gain > 0, gain < 0], [names_of[a], names_of[b]], ""),
-            "pvalue_holm": holm(estimates.pvalue),
-            "n_compared": len(compared),
-            "signature": with_settings(
-                f"metric:{chosen.name}|test:runs|design:{design}|unit:{unit}|version:{__version__}", statistics
-            ),
-            "notes": notes,
-        }
-        | estimates.cells(confidence_level, 1 if chosen.higher_is_better else -1),
-    )
+    shared = {
+        "metric": chosen.name,
+        "n_segments": statistics.counts.shape[1],
+        "design": design,
+        "signature": with_settings(
+            f"metric:{chosen.name}|test:runs|design:{design}|unit:{unit}|version:{__version__}", statistics
+        ),
+    }
+    largest = score_of_a_pass(counts, chosen) or chosen.scale or math.inf
+    rows = []
+    for a, b in named_pairs(list(systems), pairs, baseline):
+        cells = _pair(systems[a], systems[b], design == "nested", confidence_level, largest, unit)
+        if not chosen.higher_is_better:
+            cells["ci_low"], cells["ci_high"] = 0.0 - cells["ci_high"], 0.0 - cells["ci_low"]
+        cells["notes"] += [left] * bool(left)
+        rows.append(shared | cells)
+    for row, adjusted in zip(rows, holm(np.array([row["pvalue"] for row in rows])).tolist(), strict=True):
+        row |= {"pvalue_holm": adjusted, "n_compared": len(rows)}
+    table = frame(RUNS, rows)
     return RunComparison(
-        table=statistics.as_read(rows),
+        table=statistics.as_read(table),
         statistics=statistics,
         metric=chosen,
-        notes=tuple(dict.fromkeys(chain(*notes, statistics.notes))),
-        _rows=rows,
+        notes=tuple(dict.fromkeys([*chain.from_iterable(row["notes"] for row in rows), *statistics.notes])),
+        _rows=table,
     )
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `compare_runs` as "table" (for a terminal), "markdown" or "latex".
 
-    Lines below the table explain the p-values, the components of the variance, and the effect of more segments or runs.
-    In LaTeX they are comments.
+    Lines below the table explain the p-values and the components of the variance. In LaTeX they are comments.
     """
     rows = table.assign(runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)])
     columns = [
@@ -276,213 +258,117 @@ def variance_shares(row: Any) -> list[tuple[str, float]]:
 
 
 def made_of(row: Any) -> list[str]:
-    """Sentences about the components of a gain's variance, and about what would reduce it."""
-    sentences = []
-    if parts := variance_shares(row):
-        shares = [f"{100 * share:.0f} % from {name}" for name, share in parts]
-        if row.design == "crossed":
-            low, high = row.sd_training_low, row.sd_training_high
-            shares[1] += f" (standard deviation {row.sd_training:.2g}, 95 % CI {low:.2g} to {high:.2g})"
-        sentences.append(f"variance of a gain between single runs: {', '.join(shares)}")
-    wanted = [("segments", row.error_twice_segments, row.pvalue_twice_segments)]
-    wanted.append(("runs", row.error_twice_runs, row.pvalue_twice_runs))
-    description = ", ".join(
-        f"{error:.2g} with twice the {size} (p = {p:.2g})" for size, error, p in wanted if error == error
-    )
-    sentences.append(f"standard error {row.standard_error:.2g}; with the same gain, it would be {description}")
-    return sentences
+    """A sentence about the components of a gain's variance; none if they are unknown."""
+    shares = [f"{100 * share:.0f} % from {name}" for name, share in variance_shares(row)]
+    if shares and row.design == "crossed":
+        low, high = row.sd_training_low, row.sd_training_high
+        shares[1] += f" (standard deviation {row.sd_training:.2g}, 95 % CI {low:.2g} to {high:.2g})"
+    return [f"variance of a gain between single runs: {', '.join(shares)}"] if shares else []
 
 
 @dataclass(frozen=True)
 class _System:
-    """Estimates from the runs of one system.
-
-    `total` is s²; `rest` is g², with its standard error; all are nan for a single run. `mean` is ū, (units,).
-    """
+    """Estimates from the k runs of one system; those of variances are nan for a single run."""
 
     name: str
-    rows: NDArray[np.intp]
-    quality: Floats
-    mean: Floats
-    total: float = math.nan
-    rest: float = math.nan
-    rest_error: float = math.nan
-
-    @classmethod
-    def of(cls, name: str, rows: NDArray[np.intp], quality: Floats, contributed: Floats, design: Design) -> _System:
-        k, n = contributed.shape
-        centred = contributed - contributed.mean(axis=1, keepdims=True)
-        mean = centred.mean(axis=0)
-        if k < LEAST:
-            return cls(name, rows, quality, mean)
-        apart = centred - mean
-        if design == "nested":
-            # Every unit is sampled anew: the deviation of a run's score is a sum of noise in its units.
-            apart = apart + (quality - quality.mean())[:, None] / n
-        squares = np.square(apart).sum(axis=0) / (k - 1)
-        scale = 1.0 if design == "nested" else n / (n - 1)
-        equal = np.ptp(quality) <= _BAND * np.abs(quality).max()
-        return cls(
-            name, rows, quality, mean,
-            total=0.0 if equal else float(quality.var(ddof=1)),
-            rest=scale * float(squares.sum()),
-            rest_error=scale * math.sqrt(n) * float(squares.std()),
-        )  # fmt: skip
-
-    @property
-    def k(self) -> int:
-        return len(self.rows)
+    k: int
+    score: float  # mean of the runs
+    quality: float  # the same, its sign changed where lower is better
+    mean: Floats  # ū, (units,)
+    total: float = math.nan  # s²
+    rest: float = math.nan  # g²
 
 
-def _systems(statistics: Statistics, scorer: Scorer, contributed: Floats, design: Design) -> list[_System]:
-    """The systems, whose runs are the rows of `statistics` and of `contributed` (runs × units)."""
+def _systems(statistics: Statistics, counts: NDArray[Any], metric: Metric, design: Design) -> dict[str, _System]:
+    """The systems by name, whose runs are the systems of `statistics`."""
+    scorer, influence = Scorer(counts, metric, statistics.systems), influence_values(counts, metric)
+    methods = np.array(statistics.methods)
     names = list(dict.fromkeys(statistics.methods))
     if len(names) < 2:
         raise InputError(f"found runs of one system only, {named(names[0])}, expected at least two systems to compare")
-    rows = {name: np.flatnonzero(np.array(statistics.methods) == name) for name in names}
-    return [_System.of(name, rows[name], scorer.quality[rows[name]], contributed[rows[name]], design) for name in names]
-
-
-def _check_runs(systems: Sequence[_System], *, named_runs: bool) -> None:
-    """Raise `InputError` for a system with too few runs to estimate how much they differ."""
-    lacking = next((system.name for system in systems if system.k < LEAST), None)
-    if lacking is not None:
-        numbered = "; the data name no runs: --numbered or Statistics.numbered() finds NAME-1, NAME-2, …"
-        raise InputError(
-            f"system {named(lacking)} has one run, expected at least {LEAST} to estimate how much runs differ"
-            f"{'' if named_runs else numbered}"
-        )
-
-
-@dataclass(frozen=True)
-class _Estimates:
-    """Pairs of systems: D, S² with its degrees of freedom, and for each system (pairs × 2) k, s² − g², s² and g²."""
-
-    gain: Floats
-    segments: Floats
-    degrees: Floats
-    k: Floats
-    training: Floats
-    rest: Floats
-    total: Floats
-    rest_error: Floats
-    n_units: int
-    nested: bool
-    largest: float  # the largest possible gain; inf if it is unknown
-
-    @classmethod
-    def of(cls, systems: Sequence[_System], pairs: NDArray[np.intp], design: Design, largest: float) -> _Estimates:
-        means, total, rest, rest_error, k = (
-            np.array([value(system) for system in systems])[pairs]
-            for value in (
-                lambda s: s.quality.mean(), lambda s: s.total, lambda s: s.rest, lambda s: s.rest_error,
-                lambda s: float(s.k),
+    systems = {}
+    for name in names:
+        rows = np.flatnonzero(methods == name)
+        if design == "crossed" and len(rows) < LEAST:
+            numbered = "; the data name no runs: --numbered or Statistics.numbered() finds NAME-1, NAME-2, …"
+            raise InputError(
+                f"system {named(name)} has one run, expected at least {LEAST} to estimate how much runs differ"
+                f"{'' if any(statistics.runs) else numbered}"
             )
-        )  # fmt: skip
-        sums, degrees = np.empty((2, len(pairs)))
-        for row, (first, second) in enumerate(pairs.tolist()):
-            difference = systems[first].mean - systems[second].mean
-            size = max(np.abs(systems[first].mean).max(), np.abs(systems[second].mean).max())
-            difference[np.abs(difference) <= ACCURACY * size] = 0.0
-            squares = np.square(difference)
-            sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
-        n = len(systems[0].mean)
-        nested = design == "nested"
-        return cls(
-            gain=means[:, 0] - means[:, 1],
-            segments=n / (n - 1) * sums,
-            degrees=degrees,
-            k=k,
-            training=np.zeros(k.shape) if nested else np.maximum(0.0, total - rest),
-            rest=rest,
-            total=total,
-            rest_error=np.hypot(*rest_error.T),
-            n_units=n,
-            nested=nested,
-            largest=largest,
-        )
+        systems[name] = _system(name, float(scorer.scores[rows].mean()), scorer.quality[rows], influence[rows], design)
+    return systems
 
-    @property
-    def variance(self) -> Floats:
-        """V."""
-        variance: Floats = self.segments + (self.training / self.k).sum(axis=1)
-        return variance
 
-    @property
-    def freedom(self) -> Floats:
-        """Degrees of freedom of V. An estimate of s² counts even where it is below g²."""
-        doubt = self.segments**2 / self.degrees
-        if not self.nested:
-            doubt += (np.square((self.training + self.rest) / self.k) / (self.k - 1)).sum(axis=1)
-        degrees: Floats = np.full(len(doubt), self.n_units - 1.0)
-        return np.divide(self.variance**2, doubt, out=degrees, where=doubt > 0)
+def _system(name: str, score: float, quality: Floats, influence: Floats, design: Design) -> _System:
+    """Estimates from the scores (runs,) and influence values (runs × units) of one system."""
+    k, n = influence.shape
+    centred = influence - influence.mean(axis=1, keepdims=True)
+    mean = centred.mean(axis=0)
+    estimated = _System(name, k, score, float(quality.mean()), mean)
+    if k < LEAST:
+        return estimated
+    apart = centred - mean
+    if design == "nested":
+        # Every unit is sampled anew: the deviation of a run's score is a sum of noise in its units.
+        apart = apart + (quality - quality.mean())[:, None] / n
+    squares = np.square(apart).sum(axis=0) / (k - 1)
+    scale = 1.0 if design == "nested" else n / (n - 1)
+    equal = np.ptp(quality) <= _BAND * np.abs(quality).max()
+    total = 0.0 if equal else float(quality.var(ddof=1))
+    return replace(estimated, total=total, rest=scale * float(squares.sum()))
 
-    @property
-    def has_interval(self) -> NDArray[np.bool_]:
-        """Whether the runs say enough for an interval of the gain: at least `_LEAST_FREEDOM` degrees of freedom."""
-        enough: NDArray[np.bool_] = (self.variance > 0) & (self.freedom >= _LEAST_FREEDOM)
-        return enough
 
-    @property
-    def test_set(self) -> Floats:
-        """The part of the variance of D that more runs do not reduce."""
-        variance: Floats = np.maximum(0.0, self.segments - (self.rest / self.k).sum(axis=1))
-        return variance
+def _pair(a: _System, b: _System, nested: bool, confidence_level: float, largest: float, unit: Unit) -> dict[str, Any]:
+    """Cells of the comparison of two systems, of which the interval is that of the gain; higher is better.
 
-    def pvalues(self, variance: Floats, degrees: Floats) -> Floats:
-        """Two-sided p-values: 1 where the gain or the variance is 0, since such data do not show what may vary."""
-        from scipy.special import stdtr  # scipy.stats would cost a second to import
+    `largest` is the largest possible gain: no end of an interval and no standard deviation is larger.
+    """
+    from scipy.special import stdtr, stdtrit  # scipy.stats would cost a second to import
 
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = 2 * stdtr(degrees, -np.abs(self.gain) / np.sqrt(variance))
-        return np.where((self.gain == 0) | (variance == 0), 1.0, p)
+    gain, difference = a.quality - b.quality, a.mean - b.mean
+    size = max(np.abs(a.mean).max(), np.abs(b.mean).max())
+    difference[np.abs(difference) <= ACCURACY * size] = 0.0
+    squares, n = np.square(difference), len(difference)
+    outputs, degrees = n / (n - 1) * float(squares.sum()), float(degrees_of_freedom(squares))  # S²
+    of_training = [0.0 if nested else max(0.0, system.total - system.rest) for system in (a, b)]  # s² − g²
+    variance = outputs + (of_training[0] / a.k + of_training[1] / b.k)  # V
+    # An estimate of s² counts in the degrees of freedom of V even where it is below g².
+    doubt = outputs**2 / degrees
+    if not nested:
+        parts = zip(of_training, (a, b), strict=True)
+        doubt += sum(((training + system.rest) / system.k) ** 2 / (system.k - 1) for training, system in parts)
+    freedom = variance**2 / doubt if doubt > 0 else n - 1.0
 
-    @property
-    def pvalue(self) -> Floats:
-        return self.pvalues(self.variance, self.freedom)
+    def p(of: float, degrees: float) -> float:
+        """1 where the gain or the variance is 0, since such data do not show what may vary."""
+        return 1.0 if gain == 0 or of == 0 else float(2 * stdtr(degrees, -abs(gain) / math.sqrt(of)))
 
-    def cells(self, confidence_level: float, sign: int) -> dict[str, Floats]:
-        """Columns of the table; `sign` is −1 where lower is better."""
-        from scipy.special import stdtrit
-
-        error = np.sqrt(self.variance)
-        reach = stdtrit(self.freedom, (1 + confidence_level) / 2) * np.where(self.has_interval, error, np.nan)
-        low, high = sign * self.gain - reach, sign * self.gain + reach
-        segments = replace(self, segments=self.segments / 2, degrees=2 * self.degrees, rest=self.rest / 2)  # twice them
-        runs = replace(self, segments=self.test_set + (self.rest / (2 * self.k)).sum(axis=1), k=2 * self.k)
-        cells = {
-            "ci_low": np.maximum(low, -self.largest),
-            "ci_high": np.minimum(high, self.largest),
-            "standard_error": error,
-            "pvalue_outputs": self.pvalues(self.segments, self.degrees),
-            "pvalue": self.pvalue,
-            "error_twice_segments": np.sqrt(segments.variance),
-            "pvalue_twice_segments": segments.pvalue,
-            "error_twice_runs": np.sqrt(runs.variance),
-            "pvalue_twice_runs": runs.pvalue,
-        }
-        for name, ends in self._parts((1 - confidence_level) / 2).items():
-            for suffix, variance in zip(("", "_low", "_high"), ends, strict=True):
-                # No part of a gain's standard deviation exceeds the largest gain.
-                cells[f"sd_{name}{suffix}"] = np.minimum(np.sqrt(np.maximum(0.0, variance)), self.largest)
-        return cells
-
-    def _parts(self, below: float) -> dict[str, tuple[Floats, Floats, Floats]]:
-        """The variances of a gain between single runs, with their intervals; an end may be below 0."""
-        from scipy.special import ndtri
-
-        rest, inner, training = self.rest.sum(axis=1), (self.rest / self.k).sum(axis=1), self.training.sum(axis=1)
-        doubt = np.divide(self.rest_error, rest, out=np.zeros(len(rest)), where=rest > 0)
-        spread = np.exp(-float(ndtri(below)) * doubt)
-        low, high = sum_of_variances(self.segments[:, None], self.degrees[:, None], below)
-        less, more = np.full((2, len(rest)), np.nan)
-        if not self.nested:
-            less, more = sum_of_variances(self.total, self.k - 1, below)
-        return {
-            "test_set": (self.test_set, low - inner, high - inner),
-            "training": (training, less - rest, more - rest),
-            "rest": (rest, rest / spread, rest * spread),
-        }
+    has_interval = variance > 0 and freedom >= _LEAST_FREEDOM
+    reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * math.sqrt(variance) if has_interval else math.nan
+    rest = a.rest + b.rest
+    training = {"sd_training": sum(of_training), "sd_training_low": math.nan, "sd_training_high": math.nan}
+    if not nested:
+        totals, degrees_of_runs = np.array([[a.total, b.total]]), np.array([[a.k - 1.0, b.k - 1.0]])
+        low, high = sum_of_variances(totals, degrees_of_runs, (1 - confidence_level) / 2)
+        training |= {"sd_training_low": float(low[0]) - rest, "sd_training_high": float(high[0]) - rest}
+    variances = {"sd_test_set": outputs - (a.rest / a.k + b.rest / b.k), **training, "sd_rest": rest}
+    return {
+        "system_a": a.name,
+        "system_b": b.name,
+        "n_runs_a": a.k,
+        "n_runs_b": b.k,
+        "score_a": a.score,
+        "score_b": b.score,
+        "difference": a.score - b.score,
+        "ci_low": float(np.maximum(gain - reach, -largest)),
+        "ci_high": float(np.minimum(gain + reach, largest)),
+        "better": a.name if gain > 0 else b.name if gain < 0 else "",
+        "standard_error": math.sqrt(variance),
+        "pvalue_outputs": p(outputs, degrees),
+        "pvalue": p(variance, freedom),
+        **{name: float(np.minimum(np.sqrt(np.maximum(0.0, part)), largest)) for name, part in variances.items()},
+        "notes": _notes(a, b, nested, p(variance, freedom), (outputs, variance), has_interval, unit),
+    }
 
 
 def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[Floats, Floats]:
@@ -496,34 +382,27 @@ def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[
 
 
 def _notes(
-    estimates: _Estimates, systems: Sequence[_System], pairs: Sequence[tuple[int, int]], unit: Unit
-) -> list[list[str]]:
-    """Warnings about the p-value over runs, for each pair."""
-    of_system = [_note(system, estimates.nested, unit) for system in systems]
-    few_units = f"{estimates.n_units} {unit}s are too few for the normal approximation of p-values and intervals"
+    a: _System, b: _System, nested: bool, p: float, variances: tuple[float, float], has_interval: bool, unit: Unit
+) -> list[str]:
+    """Warnings about the p-value over runs; `variances` are S² and V."""
+    outputs, variance = variances
     flat = f"the difference is the same on every {unit}, which does not show how much it varies, so p (outputs) is 1"
-    without = (estimates.variance > 0) & ~estimates.has_interval
-    notes = []
-    for row, (a, b) in enumerate(pairs):
-        p, fewest = float(estimates.pvalue[row]), min(systems[a].k, systems[b].k)
-        constant = flat * bool(estimates.segments[row] == 0)
-        if estimates.variance[row] == 0:
-            constant = f"{flat}, p is 1, and there is no interval"
-        failures = (
-            "a failure that befalls one run in ten is often not among so few runs, and then neither the p-value nor "
-            "the interval covers it"
-        )
-        notes.append([
-            "there are too few runs for a confidence interval (fewer than two degrees of freedom)" * bool(without[row]),
-            few_units * (estimates.n_units < FEW_UNITS),
-            of_system[a],
-            of_system[b],
-            f"p below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there"
-            * (0 < p < SMALL_P),
-            constant,
-            failures * (not estimates.nested and fewest < _MANY_RUNS),
-        ])  # fmt: skip
-    return [list(filter(None, of_pair)) for of_pair in notes]
+    n_units = len(a.mean)
+    notes = {
+        "there are too few runs for a confidence interval (fewer than two degrees of freedom)": variance > 0
+        and not has_interval,
+        f"{n_units} {unit}s are too few for the normal approximation of p-values and intervals": n_units < FEW_UNITS,
+        _note(a, nested, unit): True,
+        _note(b, nested, unit): True,
+        f"p below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there": 0
+        < p
+        < SMALL_P,
+        flat: outputs == 0 and variance > 0,
+        f"{flat}, p is 1, and there is no interval": variance == 0,
+        "a failure that befalls one run in ten is often not among so few runs, and then neither the p-value nor the "
+        "interval covers it": not nested and min(a.k, b.k) < _MANY_RUNS,
+    }
+    return [note for note, applies in notes.items() if note and applies]
 
 
 def _note(system: _System, nested: bool, unit: Unit) -> str:

@@ -11,16 +11,23 @@ from pairsig.core.definitions import Test
 
 
 @dataclass(frozen=True)
-class ExceedanceCounts:
-    """How often each pair's resampled gain was beyond and on the border, over a number of resamples."""
+class Exceedances:
+    """How often each pair's resampled gain was beyond and on the border, over a number of resamples.
+
+    Of shuffles, `linear` is the probability that the linear approximation of the gain is extreme, and `n_added` and
+    `n_removed` are sums of what it lacks and has too much; nan where there is none. See `pairsig.stats.near_exact`.
+    """
 
     n_resamples: int
     n_greater: NDArray[np.int64]
     n_equal: NDArray[np.int64]
+    linear: NDArray[np.float64]
+    n_added: NDArray[np.float64]
+    n_removed: NDArray[np.float64]
 
 
 def pvalues(
-    exceedances: ExceedanceCounts, gains: NDArray[np.float64], test: Test
+    exceedances: Exceedances, gains: NDArray[np.float64], test: Test
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """P-values and the 95 % intervals of their Monte Carlo error.
 

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -82,6 +82,10 @@ class Resampling:
         Worker threads (default: all cores) and resamples per batch; they only change time and memory.
     memory
         Bytes that drawing, multiplying and scoring may take; by default there is no limit.
+    progress
+        Called with numbers of resamples (for exact tests, of pairs) as they are finished.
+    some
+        Which of the resamples to draw; by default all.
     """
 
     n_resamples: int = 1_000_000
@@ -89,6 +93,8 @@ class Resampling:
     threads: int | None = None
     batch: int | None = None
     memory: int | None = None
+    progress: Progress | None = None
+    some: range | None = None
 
     def __post_init__(self) -> None:
         check_whole("number of resamples", self.n_resamples, 1, MAX_RESAMPLES)
@@ -98,9 +104,14 @@ class Resampling:
         if self.batch is not None:  # how many are too many depends on the number of units
             check_whole("batch size", self.batch, 1, MAX_RESAMPLES)
 
-    def part(self, k: int, m: int) -> range:
-        """The resamples of the k-th of m parts."""
-        return range((k - 1) * self.n_resamples // m, k * self.n_resamples // m)
+    def part(self, k: int, m: int) -> Resampling:
+        """The k-th of m parts of the resamples."""
+        return replace(self, some=range((k - 1) * self.n_resamples // m, k * self.n_resamples // m))
+
+    @property
+    def drawn(self) -> range:
+        """Numbers of the resamples that are drawn."""
+        return range(self.n_resamples) if self.some is None else self.some
 
     @property
     def signature(self) -> str:
@@ -283,20 +294,14 @@ class Product:
             totals /= self.steps[:, None, None]
         return totals
 
-    def for_each_batch(
-        self,
-        take: Callable[[NDArray[Any], int], None],
-        draw: Draw,
-        resampling: Resampling,
-        resamples: range,
-        progress: Progress | None = None,
-    ) -> None:
+    def for_each_batch(self, take: Callable[[NDArray[Any], int], None], draw: Draw, resampling: Resampling) -> None:
         """Draw the resamples batch by batch on worker threads; `take` gets totals and the number of the first one.
 
         The totals are those of the distinct columns, (columns × resamples), in steps; see `totals`.
         """
+        resamples = resampling.drawn
         check_time(len(resamples), self.n_units, self.n_multiplied, resampling.threads)
-        n_threads, n_rows, _ = self.split(draw, resampling, len(resamples))
+        n_threads, n_rows = self.split(draw, resampling)
         self.matrix  # noqa: B018
         stopped = Event()
         _keep_freed_memory()
@@ -309,8 +314,8 @@ class Product:
                         return
                     rows = min(n_rows, len(resamples) - start)
                     take(drawn(resampling.seed, resamples.start + start, rows), resamples.start + start)
-                    if progress is not None:
-                        progress(rows)
+                    if resampling.progress is not None:
+                        resampling.progress(rows)
             except BaseException:
                 stopped.set()
                 raise
@@ -318,8 +323,8 @@ class Product:
         with one_blas_thread():
             on_threads(work, range(n_threads), n_threads, stopped.set)  # which they check between two batches
 
-    def split(self, draw: Draw, resampling: Resampling, n_resamples: int) -> tuple[int, int, int]:
-        """Threads, resamples per batch, and the bytes that they take: as many as the memory allows.
+    def split(self, draw: Draw, resampling: Resampling) -> tuple[int, int]:
+        """Threads, and resamples per batch: as many as the memory allows.
 
         With s bytes per number, n units, u columns that are multiplied, v derived from them with corrections on m
         units, and c totals of all systems, t threads with r resamples each take u·n·s + t·r·((n + m + u + 3v)·s + c·(s
@@ -329,7 +334,7 @@ class Product:
         if resampling.batch is not None:
             check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // self.n_units))
         n_rows = resampling.batch or max(_FEWEST_ROWS, min(1024, _BATCH_ELEMENTS // self.n_units))
-        n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-n_resamples // n_rows)))
+        n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-len(resampling.drawn) // n_rows)))
         size, u = self.dtype.itemsize, self.n_multiplied
         per_row = (self.n_units + len(self._units) + u + 3 * len(self._bases)) * size
         per_row += self.index.size * (size + 8 + _SCORING)
@@ -345,7 +350,7 @@ class Product:
                 n_threads -= 1
             else:
                 raise too_little(needed(), resampling.memory, "the draws of this test")
-        return n_threads, n_rows, needed()
+        return n_threads, n_rows
 
 
 @compiled

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test, find
 from pairsig.io import rendering
-from pairsig.io.choices import check_level, choose, one_of, spelled
+from pairsig.io.choices import check_level, one_of, spelled
 from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
@@ -197,7 +197,7 @@ def from_variance_model(
         )
     if name not in LENGTHS and length is not None:
         raise InputError(f"the variance model for {metric} does not use lengths, found {length:g}; omit --length")
-    points = _assumed(score, length=length, design_effect=design_effect, correlation=correlation)
+    points = _assumed(score, design_effect, length, correlation)
     row = rows.iloc[0]
     variance = float(design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or 0.0))
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
@@ -224,13 +224,7 @@ def from_variance_model(
     )
 
 
-def _assumed(
-    score: Amount,
-    *,
-    design_effect: float,
-    length: float | None = None,
-    correlation: float | None = None,
-) -> float:
+def _assumed(score: Amount, design_effect: float, length: float | None, correlation: float | None) -> float:
     """The score in points, after a check of all that was assumed."""
     if correlation is not None and not -1 < correlation < 1:
         raise InputError(f"the correlation is {correlation:g}, expected a number between −1 and 1")
@@ -266,7 +260,7 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
     """
     assumed = correlation is None
     correlation = _LEAST_CORRELATED if correlation is None else correlation
-    points = _assumed(score, design_effect=design_effect, correlation=correlation)
+    points = _assumed(score, design_effect, None, correlation)
     least = -min(points / (100 - points), (100 - points) / points)
     if correlation < least:
         raise InputError(
@@ -299,10 +293,7 @@ def from_outcomes(*, score: Amount, correlation: float | None = None, design_eff
     )
 
 
-_GIVEN = {
-    "correlation": "from the correlation",
-    "nothing": "without a correlation",
-}
+_GIVEN = {"correlation": "from the correlation", "nothing": "without a correlation"}
 
 LENGTHS = {
     "bleu": "reference words",
@@ -336,19 +327,12 @@ class Design:
     test: Test = field(default_factory=lambda: find("randomization"))  # of a difference
     alpha: float = 0.05
     power: float = 0.8  # desired probability that the test establishes the claim
-    # Variance of the gain that does not decrease with the number of segments, in points²: that between runs.
-    training: float = 0.0
 
     def __post_init__(self) -> None:
-        choose(self.claim, CLAIMS, "claim")
         check_level(self.alpha, "significance level")
         check_level(self.power, "power")
         if self.power <= self.alpha:
             raise InputError(f"the power is {self.power:g}, expected more than the significance level, {self.alpha:g}")
-        if self.claim != "difference" and not (self.margin is not None and 0 < self.margin < math.inf):
-            raise InputError(f"the margin is {self.margin}, expected a positive number in the unit of the score")
-        if not 0 <= self.training < math.inf:
-            raise InputError(f"the training variance is {self.training:g}, expected a number, 0 or more")
 
 
 def power(variance: float, n_units: int, gain: float, design: Design, passed: float | None = None) -> float:
@@ -375,14 +359,13 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
     if n_units < 2:
         return 0.0
     exact = _of_items(variance, gain, design, passed)
-    if exact is not None and exact.covers(n_units):
-        return exact.power(n_units)
-    return _students(variance, n_units, gain, design)
+    covered = exact is not None and exact.covers(n_units)
+    return exact.power(n_units) if exact and covered else _students(variance, n_units, gain, design)
 
 
 def _of_items(variance: float, gain: float, design: Design, passed: float | None) -> exact_power.Items | None:
-    """The exact test of items if the design has one; bootstraps and designs with several runs have none."""
-    if passed is None or design.training:
+    """The exact test of items if there is one; bootstraps have none."""
+    if passed is None:
         return None
     share = gain / passed
     discordant = min(1.0, max(variance / passed**2 + share**2, share))
@@ -399,7 +382,7 @@ def _students(variance: float, n_units: int, gain: float, design: Design) -> flo
     from scipy.special import ndtri, stdtrit
 
     nu = n_units - 1
-    error = math.sqrt(variance / n_units + design.training)
+    error = math.sqrt(variance / n_units)
     one_sided, two_sided = (float(stdtrit(nu, 1 - share)) for share in (design.alpha, design.alpha / 2))
     if design.claim == "difference":
         if design.test.draw == "swap":
@@ -455,13 +438,10 @@ def size_for(variance: float, n_units: int, design: Design, passed: float | None
 
     def enough(size: float) -> bool:
         gain, mine = (size, design) if design.claim == "difference" else (0.0, replace(design, margin=size))
-        exact = _of_items(variance, gain, mine, passed)
-        if exact is not None and exact.covers(n_units):
-            return exact.power(n_units) >= design.power
-        return _students(variance, n_units, gain, mine) >= design.power
+        return power(variance, n_units, gain, mine, passed) >= design.power
 
     most = math.inf if passed is None else passed * (1 - 1e-9)
-    low, high = 0.0, min(most, math.sqrt(variance / n_units + design.training))
+    low, high = 0.0, min(most, math.sqrt(variance / n_units))
     for _ in range(20):
         if enough(high):
             break
@@ -494,10 +474,61 @@ def plan(
     The claim and the margin of `design` are set for each row. The interval of a size has the sizes that the ends of the
     variance's interval require, and that of the power the power of the planned size at these ends.
     """
-    chosen_design = design or Design()
+    chosen = design or Design()
+    asked = _asked(metric, spread, gains, margins)
     n_asked = len(gains) + len(margins) + len(sizes)
     if n_asked > MOST_ASKED:
         raise InputError(f"found {n_asked:,} gains, margins and sizes, expected at most {MOST_ASKED:,}")
+    for size in sizes:
+        if not 2 <= size <= MOST:
+            raise InputError(f"the number of segments is {size:,}, expected one from 2 to {MOST:,}")
+    rows: list[Row] = []
+    cells: Row
+
+    def at_ends(find: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Results for the variance and for the ends of its interval."""
+        ends = (spread.variance, spread.low, spread.high)
+        results = {value: find(value, *arguments, spread.passed) for value in dict.fromkeys(ends)}
+        return [results[value] for value in ends]
+
+    def add(question: str, mine: Design, gain: float, units: int | None, cells: Row) -> None:
+        powers = [mine.power, None, None] if units is None else at_ends(power, units, gain, mine)
+        rows.append(
+            {
+                "metric": metric, "question": question, "claim": mine.claim, "gain": gain, "alpha": mine.alpha,
+                "test": mine.test.label if mine.claim == "difference" else f"margin {mine.claim}",
+                "deviation": math.sqrt(spread.variance), "source": spread.source, "given": spread.given,
+                "n_documents": units if spread.unit == "document" else None,
+                "power": powers[0], "power_low": powers[2], "power_high": powers[1],
+            }
+            | cells
+        )  # fmt: skip
+
+    for claim, gain, margin in asked:
+        mine = replace(chosen, claim=claim, margin=margin)
+        units = at_ends(units_for, gain, mine)
+        numbers = [None if n is None else math.ceil(n * spread.segments_per_unit) for n in units]
+        cells = {"margin": margin, "notes": _doubts(spread, mine, gain, units[0])}
+        cells |= dict(zip(("n_segments", "n_low", "n_high"), numbers, strict=True))
+        add("segments", mine, gain, units[0], cells)
+    for size in sizes or (() if asked else SIZES):
+        n = max(2, round(size / spread.segments_per_unit))
+        for claim in CLAIMS[: 2 if sizes else 1]:
+            mine = replace(chosen, claim=claim, margin=1.0)
+            reached = at_ends(size_for, n, mine)
+            noun = "gain" if claim == "difference" else "margin"
+            cells = {"margin": None, "n_segments": size, "notes": _doubts(spread, mine, 0.0, n)}
+            cells |= dict(zip((noun, f"{noun}_low", f"{noun}_high"), reached, strict=True))
+            gain = reached[0] if claim == "difference" else 0.0
+            add(noun, replace(mine, margin=cells["margin"]), gain, None if reached[0] is None else n, cells)
+            rows[-1]["n_documents"] = n if spread.unit == "document" else None
+    return frame(PLAN, rows)
+
+
+def _asked(
+    metric: str, spread: Spread, gains: Sequence[Amount], margins: Sequence[Amount]
+) -> list[tuple[Claim, float, float | None]]:
+    """Claims with the true gain and the margin of each, in the unit of the scores."""
     asked: list[tuple[Claim, float, float | None]] = []
     for amount, noun in (*((gain, "gain") for gain in gains), *((margin, "margin") for margin in margins)):
         value = in_unit(amount, noun, spread.best)
@@ -511,87 +542,16 @@ def plan(
         if noun == "gain":
             spread.check(value)
         asked += [("difference", value, None)] if noun == "gain" else [(claim, 0.0, value) for claim in _OF_MARGINS]
-    for size in sizes:
-        if not 2 <= size <= MOST:
-            raise InputError(f"the number of segments is {size:,}, expected one from 2 to {MOST:,}")
-    rows: list[dict[str, Any]] = []
-
-    def at_ends(find: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Results for the variance and for the ends of its interval."""
-        ends = (spread.variance, spread.low, spread.high)
-        results = {value: find(value, *arguments, spread.passed) for value in dict.fromkeys(ends)}
-        return [results[value] for value in ends]
-
-    def powers(n_units: int | None, gain: float, mine: Design) -> dict[str, float]:
-        if n_units is None:
-            return {"power": mine.power}
-        planned, high, low = at_ends(power, n_units, gain, mine)
-        return {"power": planned, "power_low": low, "power_high": high}
-
-    def add(question: str, claim: Claim, margin: float | None, **cells: Any) -> None:
-        name = chosen_design.test.label if claim == "difference" else f"margin {claim}"
-        rows.append(
-            {
-                "metric": metric, "question": question, "claim": claim, "margin": margin, "alpha": chosen_design.alpha,
-                "test": name, "deviation": math.sqrt(spread.variance), "source": spread.source, "given": spread.given,
-            }
-            | cells
-        )  # fmt: skip
-
-    for claim, gain, margin in asked:
-        mine = replace(chosen_design, claim=claim, margin=margin)
-        n, low, high = at_ends(units_for, gain, mine)
-        add("segments", claim, margin, gain=gain, notes=_doubts(spread, mine, gain, n))
-        rows[-1] |= powers(n, gain, mine) | _numbers(spread, n, low, high)
-    for size in sizes or (() if asked else SIZES):
-        units = max(2, round(size / spread.segments_per_unit))
-        for claim in CLAIMS[: 2 if sizes else 1]:
-            mine = replace(chosen_design, claim=claim, margin=1.0)
-            reached = at_ends(size_for, units, mine)
-            noun = "gain" if claim == "difference" else "margin"
-            cells = dict(zip((noun, f"{noun}_low", f"{noun}_high"), reached, strict=True))
-            add(noun, claim, None, notes=_doubts(spread, mine, 0.0, units))
-            rows[-1] |= {"gain": 0.0} | cells | {"n_segments": size} | _documents(spread, units)
-            if claim == "equivalence":
-                mine = replace(mine, margin=reached[0] or 1.0)
-            rows[-1] |= powers(None if reached[0] is None else units, rows[-1]["gain"], mine)
-    return frame(PLAN, rows)
-
-
-def _documents(spread: Spread, n: int | None) -> dict[str, int | None]:
-    return {"n_documents": n if spread.unit == "document" else None}
-
-
-def _numbers(spread: Spread, *units: int | None) -> dict[str, int | None]:
-    """The size and the ends of its interval, in segments."""
-    n_segments = [None if n is None else math.ceil(n * spread.segments_per_unit) for n in units]
-    return dict(zip(("n_segments", "n_low", "n_high"), n_segments, strict=True)) | _documents(spread, units[0])
+    return asked
 
 
 def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) -> list[str]:
-    notes = list(spread.notes)
-    if n_units is None and design.training:
-        size = gain if design.claim == "difference" else float(design.margin or 0)
-        times = design.training / (size / _critical(design)) ** 2
-        notes.append(
-            f"no number of segments is sufficient for {size:g}, since runs vary too much; use at least {times:.1f} "
-            "times as many runs"
-        )
-    elif n_units is not None and n_units < FEW and _of_items(spread.variance, gain, design, spread.passed) is None:
-        notes.append(
-            f"with fewer than {FEW} {spread.unit}s, the power assumes normally distributed differences; for others it "
-            f"was off by up to {OFF_FEW} points in simulations"
-        )
-    return notes
-
-
-def _critical(design: Design) -> float:
-    """Standard errors of a gain that is detected with the desired power, by the normal distribution."""
-    from scipy.special import ndtri
-
-    sides = 2 if design.claim == "difference" and design.test.two_sided else 1
-    missed = (1 - design.power) / (2 if design.claim == "equivalence" else 1)
-    return float(ndtri(1 - design.alpha / sides) + ndtri(1 - missed))
+    few = n_units is not None and n_units < FEW and _of_items(spread.variance, gain, design, spread.passed) is None
+    note = (
+        f"with fewer than {FEW} {spread.unit}s, the power assumes normally distributed differences; for others it was "
+        f"off by up to {OFF_FEW} points in simulations"
+    )
+    return [*spread.notes, *[note] * few]
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002

@@ -32,11 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.definitions import Test
-from pairsig.core.exceedances import ExceedanceCounts, clopper_pearson, pvalues
+from pairsig.core.exceedances import Exceedances, clopper_pearson, pvalues
 from pairsig.core.influence import gradient
 from pairsig.core.scores import Scorer
 from pairsig.core.threads import on_threads
-from pairsig.core.totals import Progress, Resampling
+from pairsig.core.totals import Resampling
 
 Floats = NDArray[np.float64]
 
@@ -108,26 +108,6 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What randomization needs of shuffles, for each pair.
-
-    Attributes
-    ----------
-    exceedances
-        How many shuffles are extreme, as for the plain estimate.
-    linear
-        P(|L + Z| >= c); nan where there is only the plain estimate.
-    n_added, n_removed
-        Sums of the positive and of the negative parts of 1{|D| >= δ} − h.
-    """
-
-    exceedances: ExceedanceCounts
-    linear: Floats
-    n_added: Floats
-    n_removed: Floats
-
-
-@dataclass(frozen=True)
 class Estimates:
     """P-values, their 95 % intervals, and the estimator of each."""
 
@@ -138,17 +118,13 @@ class Estimates:
 
 
 def counted(
-    scorer: Scorer,
-    pairs: NDArray[np.intp],
-    test: Test,
-    resampling: Resampling,
-    *,
-    favoured: bool = True,
-    resamples: range | None = None,
-    progress: Progress | None = None,
-) -> Counts:
-    """Shuffle pairs of systems, the better one first, over the same swaps; parameters as for `sampling.exceedances`."""
-    resamples = range(resampling.n_resamples) if resamples is None else resamples
+    scorer: Scorer, pairs: NDArray[np.intp], test: Test, resampling: Resampling, *, favoured: bool = True
+) -> Exceedances:
+    """Shuffle pairs of systems, the better one first, over the same swaps; parameters as for `sampling.exceedances`.
+
+    `linear` is P(|L + Z| >= c), and `n_added` and `n_removed` are sums of the positive and of the negative parts of
+    1{|D| >= δ} − h.
+    """
     delta, band, strict = scorer.gains(pairs), scorer.band, not favoured
     approximations = _approximations(scorer, pairs, delta, strict=strict, threads=resampling.threads)
     slopes = np.stack([linear.slope for linear in approximations])
@@ -181,19 +157,21 @@ def counted(
                 added[rows] += higher
                 removed[rows] += lower
 
-    scorer.product.for_each_batch(add, "swap", resampling, resamples, progress)
+    scorer.product.for_each_batch(add, "swap", resampling)
     linear = np.array([np.nan if of_pair.noise == 0 else 2 * of_pair.tail for of_pair in approximations])
-    return Counts(ExceedanceCounts(len(resamples), greater, equal), linear, added, removed)
+    return Exceedances(len(resampling.drawn), greater, equal, linear, added, removed)
 
 
-def estimates(counts: Counts, gains: Floats, test: Test, *, favoured: bool = True) -> Estimates:
-    """The p-value of each pair by its best estimator.
+def estimates(counts: Exceedances, gains: Floats, test: Test, *, favoured: bool = True) -> Estimates:
+    """The p-value of each pair by its best estimator, which for a bootstrap is the plain one.
 
     The interval of the near-exact p is that of a difference of two shares, each with the interval of Clopper and
     Pearson (MOVER; Zou and Donner 2008).
     """
-    b = counts.exceedances.n_resamples
-    plain, plain_low, plain_high = pvalues(counts.exceedances, gains, test)
+    b = counts.n_resamples
+    plain, plain_low, plain_high = pvalues(counts, gains, test)
+    if test.draw == "resample":
+        return Estimates(plain, plain_low, plain_high, [PLAIN] * len(plain))
     with np.errstate(invalid="ignore"):
         added, removed = np.nan_to_num(counts.n_added), np.nan_to_num(counts.n_removed)
         (add_low, add_high), (less_low, less_high) = (clopper_pearson(part, b) for part in (added, removed))

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test, find
-from pairsig.core.exceedances import ExceedanceCounts, pvalues
+from pairsig.core.exceedances import Exceedances
 from pairsig.core.loops import FEW_PAIRS, compiled
 from pairsig.core.scores import Scorer
-from pairsig.core.totals import Progress, Resampling, Seed, seed_of
+from pairsig.core.totals import Resampling, Seed, seed_of
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.stats import near_exact
-from pairsig.stats.near_exact import PLAIN
+from pairsig.stats.near_exact import PLAIN, Estimates
 from pairsig.stats.paired import Pair
 from pairsig.stats.results import Result
 
@@ -195,39 +195,33 @@ def randomization_test(
     return drawn(Pair.of(a, b, metric, document), test, resampling)
 
 
-def drawn(pair: Pair, test: Test, resampling: Resampling, progress: Progress | None = None) -> TestResult:
+def drawn(pair: Pair, test: Test, resampling: Resampling) -> TestResult:
     """The result of a bootstrap or randomization test of two systems that are prepared."""
-    gains, favoured, estimator = np.array([abs(pair.difference)]), pair.favours(test), PLAIN
-    if test.draw == "swap":
-        counts = near_exact.counted(pair.scorer, pair.order, test, resampling, favoured=favoured, progress=progress)
-        estimate = near_exact.estimates(counts, gains, test, favoured=favoured)
-        exceeding, (estimator,) = counts.exceedances, estimate.estimator
-        p, low, high = estimate.pvalue, estimate.low, estimate.high
-    else:
-        exceeding = exceedances(pair.scorer, pair.order, test, resampling, favoured=favoured, progress=progress)
-        p, low, high = pvalues(exceeding, gains, test)
+    counts, estimate = by_draws(pair.scorer, pair.order, test, resampling, favoured=pair.favours(test))
     return TestResult(
         **pair.described(test, resampling.signature),
-        pvalue=float(p[0]),
-        pvalue_low=float(low[0]),
-        pvalue_high=float(high[0]),
-        n_resamples=exceeding.n_resamples,
-        n_greater=int(exceeding.n_greater[0]),
-        n_equal=int(exceeding.n_equal[0]),
-        estimator=estimator,
+        pvalue=float(estimate.pvalue[0]),
+        pvalue_low=float(estimate.low[0]),
+        pvalue_high=float(estimate.high[0]),
+        n_resamples=counts.n_resamples,
+        n_greater=int(counts.n_greater[0]),
+        n_equal=int(counts.n_equal[0]),
+        estimator=estimate.estimator[0],
     )
 
 
+def by_draws(
+    scorer: Scorer, pairs: NDArray[np.intp], test: Test, resampling: Resampling, *, favoured: bool = True
+) -> tuple[Exceedances, Estimates]:
+    """Counts over common draws, and the p-values that follow; parameters as for `exceedances`."""
+    count = near_exact.counted if test.draw == "swap" else exceedances
+    counts = count(scorer, pairs, test, resampling, favoured=favoured)
+    return counts, near_exact.estimates(counts, np.abs(scorer.gains(pairs)), test, favoured=favoured)
+
+
 def exceedances(
-    scorer: Scorer,
-    pairs: NDArray[np.intp],
-    test: Test,
-    resampling: Resampling,
-    *,
-    favoured: bool = True,
-    resamples: range | None = None,
-    progress: Progress | None = None,
-) -> ExceedanceCounts:
+    scorer: Scorer, pairs: NDArray[np.intp], test: Test, resampling: Resampling, *, favoured: bool = True
+) -> Exceedances:
     """Count the extreme resamples of a bootstrap, for pairs of systems over the same draws.
 
     Parameters
@@ -240,10 +234,6 @@ def exceedances(
         A bootstrap.
     favoured
         Whether its alternative is that the first system of a pair is better, see `Test.favours`.
-    resamples
-        Some of the resamples of `resampling`; by default all.
-    progress
-        Called with numbers of resamples as they are finished.
 
     Raises
     ------
@@ -255,7 +245,6 @@ def exceedances(
             "the test set is a single segment (or a single document, if documents are drawn), so every resample is the "
             "test set itself; the bootstrap needs at least two"
         )
-    resamples = range(resampling.n_resamples) if resamples is None else resamples
     gains = scorer.gains(pairs)
     first, second = np.ascontiguousarray(pairs.T)
     beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
@@ -275,11 +264,11 @@ def exceedances(
             np.add(beyond, in_batch[0], out=beyond)
             np.add(at_least, in_batch[1], out=at_least)
 
-    scorer.product.for_each_batch(add, "resample", resampling, resamples, progress)
+    scorer.product.for_each_batch(add, "resample", resampling)
     equal = at_least - beyond
     if len(test.borders()) > 1:  # without a better system, both sides have the same border
         equal[gains == 0] //= 2
-    return ExceedanceCounts(len(resamples), beyond, equal)
+    return Exceedances(len(resampling.drawn), beyond, equal, *np.full((3, len(pairs)), np.nan))
 
 
 @compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -89,10 +90,8 @@ def approximate(
             for run in range(n_runs):
                 start, extreme = run * samples[-1], np.zeros(len(pairs), dtype=np.int64)
                 for low, high in pairwise([0, *samples]):
-                    some = range(start + low, start + high)
-                    counted = near_exact.counted(
-                        scorer, pairs, find("randomization"), resampling, resamples=some
-                    ).exceedances
+                    some = replace(resampling, some=range(start + low, start + high))
+                    counted = near_exact.counted(scorer, pairs, find("randomization"), some)
                     extreme = extreme + counted.n_greater + counted.n_equal
                     estimates.append((extreme + 1) / (high + 1))
             # runs × numbers of samples × pairs, averaged over the pairs
