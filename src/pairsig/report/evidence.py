@@ -105,13 +105,6 @@ class Evidence:
         carried = self.segments["carried"]
         return int((carried > 0).sum()), int((carried == 0).sum()), int((carried < 0).sum())
 
-    @property
-    def enough(self) -> int:
-        """Smallest number of segments whose contributions add up to the gain, starting from the largest."""
-        most = np.sort(self.segments["carried"].to_numpy())[::-1]
-        reached = np.flatnonzero(np.cumsum(most) >= self.gain * (1 - _TIED))
-        return int(reached[0]) + 1 if len(reached) and self.better else 0
-
 
 def carried(counts: NDArray[Any], metric: Metric) -> Floats:
     """Contribution of each unit to the gain of the first of two systems over the second, (units,).

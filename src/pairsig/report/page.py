@@ -17,7 +17,6 @@ from pairsig.io.errors import escaped
 from pairsig.io.rendering import count
 from pairsig.report import words
 from pairsig.report.evidence import Evidence
-from pairsig.report.flips import changed
 
 MOST_SEGMENTS = 100
 """Number of listed segments, those with the largest contributions; `FEWER` if there are several comparisons."""
@@ -71,7 +70,7 @@ def _environment() -> Environment:
     environment.globals |= {
         name: getattr(words, name) for name in ("about_p", "about_segments", "headline", "interval")
     }
-    environment.globals |= {"changed": changed, "MOST_SEGMENTS": MOST_SEGMENTS, "FEWER": FEWER, "OPEN": _OPEN}
+    environment.globals |= {"MOST_SEGMENTS": MOST_SEGMENTS, "FEWER": FEWER, "OPEN": _OPEN}
     return environment
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from pairsig.comparisons.wording import equation
-from pairsig.io.rendering import count
 from pairsig.report.evidence import Evidence
 from pairsig.report.sentences import ALPHA, verdict
 
@@ -100,18 +99,10 @@ def _meaning(evidence: Evidence, p: str, units: str) -> str:
 
 
 def about_segments(evidence: Evidence) -> list[str]:
-    """How many segments the gain depends on, and how strongly the systems correlate."""
-    sentences = []
-    few, (won, *_) = evidence.enough, evidence.outcomes
-    if few and won:
-        sentences.append(
-            f"{count(few)} of the {count(won)} segments that favour {evidence.ahead} "
-            f"{'contributes' if few == 1 else 'contribute'} as much as the whole gain: without "
-            f"{'it' if few == 1 else 'them'}, {evidence.ahead} would not be better."
-        )
-    if not math.isnan(evidence.correlation):
-        sentences.append(
-            f"The correlation between the systems' contributions per {evidence.unit} is {evidence.correlation:.2f}; "
-            "the higher it is, the smaller the gain that a test can detect."
-        )
-    return sentences
+    """How strongly the systems correlate."""
+    if math.isnan(evidence.correlation):
+        return []
+    return [
+        f"The correlation between the systems' contributions per {evidence.unit} is {evidence.correlation:.2f}; "
+        "the higher it is, the smaller the gain that a test can detect."
+    ]
