@@ -159,7 +159,7 @@ def test_what_is_refused_or_asked(how, message):
 
 def test_a_metric_of_labels_asks_for_the_right_answers():
     frame = pd.DataFrame({"gold": list("xyxy"), "a": list("xyyy"), "b": list("xxyy")})
-    with pytest.raises(InputError, match=r"expected the counts of mcc; with --gold, from labels"):
+    with pytest.raises(InputError, match=r"expected the counts of mcc; --gold computes them from labels"):
         pairsig.read(frame, metric="mcc")
 
 

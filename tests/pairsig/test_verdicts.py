@@ -16,7 +16,7 @@ import pairsig
 from conftest import repetitions
 from pairsig import InputError
 from pairsig.readers import inputs
-from pairsig.readers.table import pass_at
+from pairsig.readers.output import pass_at
 from running import ROOT
 
 

@@ -36,6 +36,11 @@ LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")
 _START = 2**16
 
 
+def plain_name(path: AnyPath) -> str:
+    """A path without the suffix of a compression."""
+    return re.sub(r"\.(?:gz|xz|bz2|zst)$", "", fspath(path))
+
+
 @dataclass(frozen=True)
 class InMemory:
     """A log in memory, which some readers accept in place of a path; `name` stands for it in messages."""
@@ -58,10 +63,7 @@ class Beginning:
     @property
     def suffix(self) -> str:
         """The suffix of the path, without that of a compression."""
-        name = fspath(self.path)
-        for compression in (".gz", ".xz", ".bz2", ".zst"):
-            name = name.removesuffix(compression)
-        return Path(name).suffix
+        return Path(plain_name(self.path)).suffix
 
     @cached_property
     def text(self) -> str:

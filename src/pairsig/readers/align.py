@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
@@ -64,17 +64,16 @@ def align(
         If the items, their contents, documents or domains differ, if a score is missing, if counts are impossible for
         their metric, or if no metric is left.
     """
+    first = parts[0]
     if len(set(names)) < len(names):
-        raise InputError(
-            f"the systems are called {listed(names)}, expected different names\nwrite NAME=FILE to name them"
-        )
+        raise InputError(f"the systems are called {listed(names)}, expected different names\nNAME=FILE names them")
     items, rows = _on_the_same_items(parts)
-    for column in parts[0].shared:
-        _check_shared(parts, rows, column)
-    if (documents or domains) and parts[0].by and any(part.is_log for part in parts):
+    for column in first.shared:
+        _check_shared(parts, column)
+    if (documents or domains) and first.by and any(part.is_log for part in parts):
         raise InputError(
-            f"{parts[0].source}: found a file of documents for items with ids, expected items in the order "
-            "of that file\nuse --document COL"
+            f"{first.source}: found a file of documents for items with ids, expected items in the order of that file\n"
+            "use --document COL"
         )
     labels = {
         "documents": list(documents) or _of_items(parts, rows, "documents"),
@@ -82,40 +81,33 @@ def align(
     }
     for nouns, of_items in labels.items():
         if of_items and len(of_items) != len(items):
-            raise InputError(
-                f"{parts[0].source} has {len(items):,} segments, but found {len(of_items):,} {nouns}, expected "
-                "one per segment"
-            )
+            found = f"{first.source} has {len(items):,} segments, but found {len(of_items):,} {nouns}"
+            raise InputError(f"{found}, expected one per segment")
     parts = [_extended(part, of_part) for part, of_part in zip(parts, rows, strict=True)]
     metrics = _checked_metrics(parts)
     notes = [*_conditions(parts), *_notes(parts, metrics)]
     design = next((part.design for part in parts if part.design), "")
     aligned = []
-    for used in _kept(parts, names, metrics, missing):
+    for used in _used(parts, names, metrics, missing):
         columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in used.metrics)))
-        settings = {"missing": used.missing, "design": design}
         labels_of_items: dict[str, Any] = {
-            nouns: label_array(of_all, f"{parts[0].source}: {nouns[:-1]}")[used.items]
+            nouns: label_array(of_all, f"{first.source}: {nouns[:-1]}")[used.items]
             for nouns, of_all in labels.items()
             if of_all
         }
+        settings = {"missing": used.missing, "design": design}
         statistics = Statistics(
-            systems=tuple(names),
-            segments=label_array(items, f"{parts[0].source}: item")[used.items],
-            **labels_of_items,
-            columns=columns,
-            counts=_stacked(parts, columns, used.items),
-            provenance={key: value for key, value in settings.items() if value},
-            runs=tuple(runs),
-            metrics=tuple(used.metrics),
-        )
+            systems=tuple(names), segments=label_array(items, f"{first.source}: item")[used.items], **labels_of_items,
+            columns=columns, counts=_stacked(parts, columns, used.items), runs=tuple(runs),
+            provenance={key: value for key, value in settings.items() if value}, metrics=tuple(used.metrics),
+        )  # fmt: skip
         all_notes = dict.fromkeys([*notes, *used.notes, *statistics.inconsistencies()])
         aligned.append(replace(statistics, notes=tuple(all_notes)))
     return aligned
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Used:
     """The items that are used for some metrics, notes on the others, and their mention in the signature."""
 
     metrics: Sequence[Metric]
@@ -124,71 +116,60 @@ class _Kept:
     missing: str = ""
 
 
+# The same items.
+
+
 def _on_the_same_items(parts: Sequence[Output]) -> tuple[Sequence[str], list[Rows]]:
     """The items of all outputs, those of the first in its order, and the row of each in every output."""
     first = parts[0]
-    with_ids, without = ([part for part in parts if bool(part.by) == has] for has in (True, False))
-    if with_ids and without:
-        raise InputError(
-            f"{with_ids[0].label} has ids ({with_ids[0].by}), {without[0].label} has none, expected ids in "
-            "all files or in none"
-        )
     for part in parts[1:]:
-        if without and len(part.items) != len(first.items):
+        if bool(part.by) != bool(first.by):
+            with_ids, without = (part, first) if part.by else (first, part)
+            has_ids = f"{with_ids.label} has ids ({with_ids.by}), {without.label} has none"
+            raise InputError(f"{has_ids}, expected ids in all files or in none")
+        if not first.by and len(part.items) != len(first.items):
             raise InputError(
-                f"{first.label} has {len(first.items):,} items, {part.label} has {len(part.items):,}, expected "
-                "equally many: "
-                "without ids, items are paired by their position\n"
+                f"{first.label} has {len(first.items):,} items, {part.label} has {len(part.items):,}, expected equally "
+                "many: without ids, items are paired by their position\n"
                 "add a column with ids to all files if some items are missing"
             )
-        if (
-            set(part.by.split(", ")) != set(first.by.split(", "))
-            and not part.is_log
-            and part.by.lower() != first.by.lower()
-        ):
+        if {*part.by.lower().split(", ")} != {*first.by.lower().split(", ")} and not part.is_log:
             raise InputError(
                 f"{first.source} has items by {first.by}, {part.source} by {part.by}, expected the same\n"
                 "--item names the column in both"
-            )
-    if all(part.items is first.items or part.items == first.items for part in parts[1:]):
-        rows = [np.arange(len(first.items))] * len(parts)
-        items: Sequence[str] = first.items
-    else:
-        items = list(dict.fromkeys(chain.from_iterable(part.items for part in parts)))
-        places = {item: place for place, item in enumerate(items)}
-        rows = []
-        for part in parts:
-            row_of = np.full(len(items), -1)
-            row_of[[places[item] for item in part.items]] = np.arange(len(part.items))
-            rows.append(row_of)
-        if not np.all([row_of >= 0 for row_of in rows], axis=0).any():
-            advice = "--item names the column whose values are the same in all files"
-            shown = "; ".join(f"{part.label}: {listed(part.items[:3])}" for part in parts[:2])
-            raise InputError(
-                f"found no item that all systems have ({first.by or 'ids'}: {shown}), expected the same ids\n"
-                f"{_described(parts) or advice}"
             )
     for part in parts:
         if part.is_log and len(set(part.items)) < len(part.items):  # of others, the reader checks it
             twice = Counter(part.items).most_common(1)[0][0]
             raise InputError(f"{part.label}: found the item {named(twice)} repeatedly, expected it once")
+    items: Sequence[str] = first.items
+    rows = [np.arange(len(items))] * len(parts)
+    if any(part.items is not items and part.items != items for part in parts[1:]):
+        items = list(dict.fromkeys(chain.from_iterable(part.items for part in parts)))
+        places = {item: place for place, item in enumerate(items)}
+        rows = [np.full(len(items), -1) for _ in parts]
+        for part, of_part in zip(parts, rows, strict=True):
+            of_part[[places[item] for item in part.items]] = np.arange(len(part.items))
+        if not (np.min(rows, axis=0) >= 0).any():
+            raise _without_common_item(parts)
     for part, of_part in zip(parts[1:], rows[1:], strict=True):
         _check_others(first, rows[0], part, of_part)
         _check_contents(first, rows[0], part, of_part)
     return items, rows
 
 
-def _described(parts: Sequence[Output]) -> str:
-    """Columns of text that identify more items than the ids do."""
+def _without_common_item(parts: Sequence[Output]) -> InputError:
+    """The message about other ids, with columns of text that have values in common."""
+    first = parts[0]
     common = [
-        column for column in parts[0].others
-        if all(column in part.others and set(part.others[column]) & set(parts[0].others[column]) for part in parts)
+        column for column in first.others
+        if all(column in part.others and {*part.others[column]} & {*first.others[column]} for part in parts)
     ]  # fmt: skip
-    return (
-        f"--item names the column whose values are the same in all files; {listed(common)} has values "
-        "that all systems have"
-        if common
-        else ""
+    shown = "; ".join(f"{part.label}: {listed(part.items[:3])}" for part in parts[:2])
+    advice = "--item names the column whose values are the same in all files"
+    advice += f"; {listed(common)} has values that all systems have" if common else ""
+    return InputError(
+        f"found no item that all systems have ({first.by or 'ids'}: {shown}), expected the same ids\n{advice}"
     )
 
 
@@ -198,29 +179,22 @@ def _check_others(first: Output, rows: Rows, part: Output, of_part: Rows) -> Non
     Columns that differ in most items are answers of the systems. A column whose texts are the same in both files, but
     belong to other ids, identifies the items, and the ids only number the rows.
     """
-    both = np.flatnonzero((rows >= 0) & (of_part >= 0))
-    for column in first.others:
-        if column not in part.others:
-            continue
+    both = np.flatnonzero((rows >= 0) & (of_part >= 0)).tolist()
+    for column in filter(part.others.__contains__, first.others):
         here, there = first.others[column], part.others[column]
         if here is there:
             continue
-        same = [here[rows[place]].strip() == there[of_part[place]].strip() for place in both.tolist()]
-        if all(same):
-            continue
+        place = next((n for n in both if here[rows[n]].strip() != there[of_part[n]].strip()), None)
         texts, others = set(map(str.strip, here)), set(map(str.strip, there))
-        if len(texts) < 3 or len(texts) < 0.2 * len(here):
-            continue  # labels of classes
-        shared = len(texts & others) / min(len(texts), len(others))
-        if shared < 0.5:
-            continue  # answers, which differ between systems
-        place = int(both[same.index(False)])
+        are_classes = len(texts) < max(3, 0.2 * len(here))
+        are_answers = len(texts & others) < 0.5 * min(len(texts), len(others))
+        if place is None or are_classes or are_answers:
+            continue
+        name, where = named(part.items[of_part[place]]), first.where(rows[place])
         raise InputError(
-            f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has "
-            f"{quoted(there[of_part[place]])} in column {named(column)}, "
-            f"but {quoted(here[rows[place]])} in {first.where(rows[place])}: the ids "
-            f"({first.by or 'positions'}) number other items in each file\n"
-            f"--item names the column that identifies the items, such as {named(column)} if its values "
+            f"{part.where(of_part[place])}: item {name} has {quoted(there[of_part[place]])} in column {named(column)}, "
+            f"but {quoted(here[rows[place]])} in {where}: the ids ({first.by or 'positions'}) number other items in "
+            f"each file\n--item names the column that identifies the items, such as {named(column)} if its values "
             "differ between items"
         )
 
@@ -234,75 +208,71 @@ def _check_contents(first: Output, rows: Rows, part: Output, of_part: Rows) -> N
         # A log may have more digests than another, such as that of a whole input beside that of its beginning.
         if here and there and any(a != b for a, b in zip(here.split("/"), there.split("/"), strict=False)):
             raise InputError(
-                f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has a different content "
-                f"than in {first.source}: "
-                "are these the same test set?\n--any-content compares items with the same ids, whatever they contain"
+                f"{part.where(of_part[place])}: item {named(part.items[of_part[place]])} has a different content than "
+                f"in {first.source}: are these the same test set?\n"
+                "--any-content compares items with the same ids, whatever they contain"
             )
 
 
-def _check_shared(parts: Sequence[Output], rows: Sequence[Rows], column: str) -> None:
+def _check_shared(parts: Sequence[Output], column: str) -> None:
     """Refuse counts of the test set that differ between two systems."""
     first = parts[0]
-    for part, of_part in zip(parts[1:], rows[1:], strict=True):
-        if len(first.items) != len(part.items) or first.items != part.items:
-            alone = next(
-                (item for item in [*first.items, *part.items] if item not in set(first.items) & set(part.items)), ""
-            )
-            difference = f"; item {named(alone)} is in one of them only" if alone else "; they come in another order"
+    for part in parts[1:]:
+        if first.items != part.items:
+            both = set(first.items) & set(part.items)
+            alone = next((item for item in [*first.items, *part.items] if item not in both), "")
+            difference = f"item {named(alone)} is in one of them only" if alone else "they come in another order"
             raise InputError(
-                f"{first.label} has {len(first.items):,} segments, {part.label} has {len(part.items):,}, "
-                f"expected the same ones in the same order{difference}"
+                f"{first.label} has {len(first.items):,} segments, {part.label} has {len(part.items):,}, expected the "
+                f"same ones in the same order; {difference}"
             )
-        here, there = first.values[column], part.values[column][of_part]
-        in_both = _scored(first) & _scored(part)
+        here, there = first.values[column], part.values[column]
         # Every sentence has a length, but gold counts are 0 for sentences that were not scored.
-        wrong = (here != there) & (in_both | ((here != 0) & (there != 0)))
+        wrong = (here != there) & (_scored(first) & _scored(part) | (here != 0) & (there != 0))
         if wrong.any():
             place = int(np.argmax(wrong))
             raise InputError(
                 f"{part.where(place)}: segment {named(part.items[place])} has {column} {there[place]}, expected "
-                f"{here[place]} as in "
-                f"{first.where(place)}: are these the same test set?"
+                f"{here[place]} as in {first.where(place)}: are these the same test set?"
             )
 
 
 def _of_items(parts: Sequence[Output], rows: Sequence[Rows], field: str) -> list[str]:
     """The document or the domain of each item, from whichever file has it; files that disagree are refused."""
-    if not any(any(getattr(part, field)) for part in parts):
-        return []
     of_items = [""] * len(rows[0])
     source: dict[int, Output] = {}
     for part, of_part in zip(parts, rows, strict=True):
         labels: Sequence[str] = getattr(part, field)
         for place, row in enumerate(of_part.tolist()) if any(labels) else ():
             name = labels[row].strip() if row >= 0 else ""
-            if not name or name == of_items[place]:
-                continue
-            if of_items[place]:
-                raise InputError(
-                    f"{part.where(row)}: item {named(part.items[row])} belongs to the {field[:-1]} {quoted(name)}, "
-                    f"but to {quoted(of_items[place])} in "
-                    f"{source[place].source}, expected the same"
-                )
-            of_items[place], source[place] = name, part
-    return of_items
+            if name and name != of_items[place]:
+                if of_items[place]:
+                    other = f"but to {quoted(of_items[place])} in {source[place].source}"
+                    raise InputError(
+                        f"{part.where(row)}: item {named(part.items[row])} belongs to the {field[:-1]} {quoted(name)}, "
+                        f"{other}, expected the same"
+                    )
+                of_items[place], source[place] = name, part
+    return of_items if source else []
 
 
 def _extended(part: Output, rows: Rows) -> Output:
     """An output with all items, NaN where it has none."""
     if len(rows) == len(part.items) and (rows == np.arange(len(rows))).all():
         return part
-    lacking = rows < 0
-    values = {}
-    for name, column in part.values.items():
-        values[name] = column[rows]
-        if lacking.any():
-            values[name] = np.where(lacking, np.nan, values[name].astype(np.float64))
-    lines = np.asarray(part.lines)[rows] if len(part.lines) else ()
-    items = tuple("" if row < 0 else part.items[row] for row in rows.tolist())
+    values = {name: column[rows] for name, column in part.values.items()}
+    if (lacking := rows < 0).any():
+        values = {name: np.where(lacking, np.nan, column.astype(np.float64)) for name, column in values.items()}
     return replace(
-        part, items=items, values=values, lines=lines, scored=None if part.scored is None else part.scored[rows]
+        part,
+        items=tuple("" if row < 0 else part.items[row] for row in rows.tolist()),
+        values=values,
+        lines=np.asarray(part.lines)[rows] if len(part.lines) else (),
+        scored=None if part.scored is None else part.scored[rows],
     )
+
+
+# The same metrics.
 
 
 def shared(parts: Sequence[Output]) -> tuple[Metric, ...]:
@@ -322,7 +292,13 @@ def _checked_metrics(parts: Sequence[Output]) -> tuple[Metric, ...]:
     for part in parts:
         for metric in metrics:
             _check_possible(part, metric)
-            _check_direction(part, metric, parts[0])
+            of_part = next(known for known in part.metrics if known.name == metric.name)
+            if of_part.higher_is_better != metric.higher_is_better:
+                higher, lower = (part, parts[0]) if of_part.higher_is_better else (parts[0], part)
+                raise InputError(
+                    f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, expected "
+                    "the same direction"
+                )
             _check_scale(part, metric, parts[0])
     return metrics
 
@@ -341,27 +317,13 @@ def _check_possible(part: Output, metric: Metric) -> None:
             )
 
 
-def _check_direction(part: Output, metric: Metric, first: Output) -> None:
-    """Refuse a metric that is an error or a cost in only one of two files."""
-    of_part = next(known for known in part.metrics if known.name == metric.name)
-    if of_part.higher_is_better != metric.higher_is_better:
-        higher, lower = (part, first) if of_part.higher_is_better else (first, part)
-        raise InputError(
-            f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, "
-            "expected the same direction"
-        )
-
-
 def _check_scale(part: Output, metric: Metric, first: Output) -> None:
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    columns = [
-        (np.asarray(output.values[metric.columns[0]], dtype=np.float64), output.label) for output in (part, first)
-    ]
-    (shares, small), (percentages, large) = sorted(
-        ((values[~np.isnan(values)], label) for values, label in columns), key=lambda of: float(of[0].max(initial=0))
-    )
+    both = [(np.asarray(of.values[metric.columns[0]], dtype=np.float64), of.label) for of in (part, first)]
+    both = sorted(((values[~np.isnan(values)], label) for values, label in both), key=lambda of: of[0].max(initial=0))
+    (shares, small), (percentages, large) = both
     if not shares.max(initial=0) <= 1 < percentages.max(initial=0) <= 100:
         return
     shares, percentages = shares[shares != 0], percentages[percentages != 0]
@@ -369,8 +331,8 @@ def _check_scale(part: Output, metric: Metric, first: Output) -> None:
         return
     if np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean():
         raise InputError(
-            f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same "
-            "scale\ndivide one of them by 100, or multiply the other one"
+            f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same scale\n"
+            "divide one of them by 100, or multiply the other one"
         )
 
 
@@ -383,15 +345,12 @@ def _conditions(parts: Sequence[Output]) -> Iterator[str]:
                 values.setdefault(part.conditions[name], part)
         if len(values) > 1:
             (here, first), (there, part) = list(values.items())[:2]
+            found = f"{quoted(there)}, but {quoted(here)} in {first.source}"
             if name in _OF_THE_TEST_SET:
                 raise InputError(
-                    f"{part.source}: found the {name} {quoted(there)}, but {quoted(here)} in {first.source}, "
-                    "expected the same: are these the same test set?"
+                    f"{part.source}: found the {name} {found}, expected the same: are these the same test set?"
                 )
-            yield (
-                f"{part.source}: warning: the {name} is {quoted(there)}, but {quoted(here)} in {first.source}: "
-                "these scores may not be comparable"
-            )
+            yield f"{part.source}: warning: the {name} is {found}: these scores may not be comparable"
 
 
 def _notes(parts: Sequence[Output], metrics: Sequence[Metric]) -> Iterator[str]:
@@ -404,45 +363,43 @@ def _notes(parts: Sequence[Output], metrics: Sequence[Metric]) -> Iterator[str]:
             yield f"{listed(alone)} left out, since only some files have it ({part.source} does)"
 
 
-def _kept(
+# Items without a score.
+
+
+def _used(
     parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None
-) -> Iterator[_Kept]:
+) -> Iterator[_Used]:
     """For each group of adjacent metrics with scores for the same items, the items that are used."""
     if any(part.scored is not None for part in parts):
-        yield _kept_of_parsers(parts, names, metrics)
+        yield _used_of_parsers(parts, names, metrics)
         return
     lacking = {metric.name: np.stack([part.lacks(metric) for part in parts]) for metric in metrics}
     for _, group in groupby(metrics, key=lambda metric: lacking[metric.name].tobytes()):
         alike = list(group)
         lacks = lacking[alike[0].name]
-        nowhere, somewhere = np.asarray(lacks.all(axis=0)), np.asarray(lacks.any(axis=0))
-        n_scored = len(nowhere) - int(nowhere.sum())
-        everywhere, some = ~somewhere, somewhere & ~nowhere
+        nowhere, everywhere = np.asarray(lacks.all(axis=0)), np.asarray(~lacks.any(axis=0))
+        n_nowhere, some = int(nowhere.sum()), ~everywhere & ~nowhere
+        n_scored = len(nowhere) - n_nowhere
         called = listed(metric.name for metric in alike)
-        notes = (
-            [f"{int(nowhere.sum()):,} items without a score for any system left out ({called})"]
-            if nowhere.any() and n_scored
-            else []
-        )
-        if nowhere.any() and parts[0].by == "" and not parts[0].is_log and missing is None:
-            some = some | nowhere
+        notes = []
+        if n_nowhere and n_scored:
+            notes = [f"{n_nowhere:,} items without a score for any system left out ({called})"]
+        if missing is None and not parts[0].by and not parts[0].is_log:
+            some = some | nowhere  # a position
         if some.any() and missing is None:
             raise _lacking(parts, names, lacks, some, called)
         if not everywhere.any() and missing != "wrong":
-            raise InputError(
-                f"{parts[0].source}: found no item with a score for all systems in {called}, expected at least one"
-            )
-        if missing == "wrong" and some.any():
-            for metric in alike:
+            found = f"no item with a score for all systems in {called}"
+            raise InputError(f"{parts[0].source}: found {found}, expected at least one")
+        signed = ""
+        if n_some := int(some.sum()):
+            for metric in alike if missing == "wrong" else ():
                 _check_wrong(parts, metric)
-        if some.any():
             fate = "counted as wrong" if missing == "wrong" else "left out for all systems"
-            notes.append(
-                f"{int(some.sum()):,} of {n_scored:,} items have no score in {called} for some system "
-                f"({_each(names, lacks & some)}): {fate}"
-            )
-        signed = f"{missing}:{int(some.sum())}" if missing and some.any() else ""
-        yield _Kept(alike, ~nowhere if missing == "wrong" else everywhere, notes, signed)
+            each = _each(names, lacks & some)
+            notes.append(f"{n_some:,} of {n_scored:,} items have no score in {called} for some system ({each}): {fate}")
+            signed = f"{missing}:{n_some}"
+        yield _Used(alike, ~nowhere if missing == "wrong" else everywhere, notes, signed)
 
 
 def _each(names: Sequence[str], lacks: NDArray[np.bool_]) -> str:
@@ -459,32 +416,29 @@ def _lacking(
     item = next((other.items[place] for other in parts if other.items[place]), str(place + 1))
     where = part.where(place) if part.items[place] else part.label
     what = f"the items in {called} that {_each(names, lacks & some)}" if len(names) > 1 else called
-    sizes = f"{int(some.sum()):,} of {some.size:,} items"
     return InputError(
-        f"{where}: found no score of item {named(item)} for {named(names[number])}, expected one for "
-        f"every system ({sizes}; {what})\n"
+        f"{where}: found no score of item {named(item)} for {named(names[number])}, expected one for every system "
+        f"({int(some.sum()):,} of {some.size:,} items; {what})\n"
         "--missing wrong counts an item without a score as 0, --missing drop leaves it out for all systems"
     )
 
 
 def _check_wrong(parts: Sequence[Output], metric: Metric) -> None:
     """Refuse to count items as wrong in a metric without a worst score of 0."""
-    if not metric.averaged:
-        raise InputError(
-            f"{parts[0].source}: found counts for {metric.name}, which are not known for a wrong item, "
-            "expected scores from 0 to 1 for --missing wrong\n"
-            "use --missing drop"
-        )
     for part in parts:
         values = part.values[metric.columns[0]][~part.lacks(metric)]
         strange = values[(values < 0) | (values > 1)]
-        if metric.higher_is_better and not len(strange):
+        if not metric.averaged:
+            found = f"counts for {metric.name}, which are not known for a wrong item"
+        elif not metric.higher_is_better:
+            found = f"that lower {named(metric.name)} is better"
+        elif len(strange):
+            found = f"the score {strange[0]:g} in {named(metric.name)}"
+        else:
             continue
-        why = f"the score {strange[0]:g}" if metric.higher_is_better else "that lower is better"
         raise InputError(
-            f"{part.source}: found {why} in {named(metric.name)}, expected scores from 0 to 1 of which "
-            "higher is better, since --missing wrong "
-            "counts items without a score as 0\nuse --missing drop, or choose other metrics"
+            f"{part.source}: found {found}, expected scores from 0 to 1 of which higher is better, since --missing "
+            "wrong counts items without a score as 0\nuse --missing drop, or choose other metrics"
         )
 
 
@@ -492,11 +446,10 @@ def _scored(part: Output) -> NDArray[np.bool_]:
     return np.ones(len(part.items), dtype=bool) if part.scored is None else part.scored
 
 
-def _kept_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric]) -> _Kept:
+def _used_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric]) -> _Used:
     """The sentences on which any system was scored, or all systems with `common`, and notes on the others."""
     scored = np.stack(list(map(_scored, parts)))
-    together = np.logical_and if any(part.common for part in parts) else np.logical_or
-    used = together.reduce(scored)
+    used = np.asarray(scored.all(axis=0) if any(part.common for part in parts) else scored.any(axis=0))
     if not used.any():
         raise InputError(
             f"found no scored segment in {' and '.join(part.source for part in parts)}, expected at least one"
@@ -504,59 +457,53 @@ def _kept_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Seq
     notes = []
     for name, is_scored in zip(names, scored, strict=True):
         absent = np.flatnonzero(~is_scored & scored.any(axis=0))
-        if len(absent):
-            ids = listed(parts[0].items[place] for place in absent[:_SHOWN])
-            more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-            fate = (
-                f"their counts are 0 for {name}, so that its score is the one in its file; --common leaves them "
-                "out for all systems"
-                if used[absent].any()
-                else "they are left out for all systems, so scores differ from those in the files"
-            )
-            notes.append(
-                f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems "
-                f"were ({ids}{more}); {fate}"
-            )
-    return _Kept(metrics, used, notes)
+        if not len(absent):
+            continue
+        ids = listed(parts[0].items[place] for place in absent[:_SHOWN])
+        more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+        fate = "they are left out for all systems, so scores differ from those in the files"
+        if used[absent].any():
+            fate = f"their counts are 0 for {name}, so that its score is the one in its file; --common leaves them out "
+            fate += "for all systems"
+        notes.append(
+            f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems were "
+            f"({ids}{more}); {fate}"
+        )
+    return _Used(metrics, used, notes)
 
 
-def _stacked(parts: Sequence[Output], columns: Sequence[str], used: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _stacked(parts: Sequence[Output], columns: Sequence[str], used: NDArray[np.bool_]) -> NDArray[Any]:
     """The counts of the systems (systems × items × columns), as whole numbers if all are; what is missing is 0."""
-    everything = used.all()
     arrays = []
     for part in parts:
         for column in columns:
-            values = part.values[column] if everything else part.values[column][used]
+            values = part.values[column] if used.all() else part.values[column][used]
             arrays.append(whole(np.nan_to_num(values)) if values.dtype.kind == "f" else values)
-    counts = np.empty(
-        (len(parts), int(np.count_nonzero(used)), len(columns)),
-        dtype=np.result_type(*(array.dtype for array in arrays)),
-    )
+    shape = len(parts), int(np.count_nonzero(used)), len(columns)
+    counts = np.empty(shape, dtype=np.result_type(*(array.dtype for array in arrays)))
     for place, array in enumerate(arrays):
         counts[place // len(columns), :, place % len(columns)] = array
     return counts
 
 
-def with_all_classes(parts: Sequence[Output]) -> list[Output]:
+def with_all_classes(parts: Iterable[Output]) -> list[Output]:
     """The counts of each class that any of the systems has; those that a file does not have are 0."""
+    parts = list(parts)
     columns: dict[str, dict[str, None]] = {}
     bounds: dict[str, dict[tuple[str, str], None]] = {}
     for metric in chain.from_iterable(part.metrics for part in parts):
         if metric.labels == "by class":
             columns.setdefault(metric.name, {}).update(dict.fromkeys(metric.columns))
             bounds.setdefault(metric.name, {}).update(dict.fromkeys(metric.at_most))
-    if not columns:
-        return list(parts)
-    extended = []
-    for part in parts:
-        zeros: Mapping[str, NDArray[np.int32]] = {
-            name: np.zeros(len(part.items), dtype=np.int32) for name in chain.from_iterable(columns.values())
-        }
+
+    def extended(part: Output) -> Output:
+        zeros = dict.fromkeys(chain(*columns.values()), np.zeros(len(part.items), dtype=np.int32))
         metrics = tuple(
             replace(metric, columns=tuple(columns[metric.name]), at_most=tuple(bounds[metric.name]))
             if metric.name in columns
             else metric
             for metric in part.metrics
         )
-        extended.append(replace(part, values={**zeros, **part.values}, metrics=metrics))
-    return extended
+        return replace(part, values={**zeros, **part.values}, metrics=metrics)
+
+    return [extended(part) for part in parts] if columns else parts

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import chain, islice
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,13 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, check_distinct, listed, named, quoted, reason
 from pairsig.io.files import MAX_LINE, MAX_LINES, content, text_of
-from pairsig.io.packages import need
+from pairsig.io.packages import installed, need
+from pairsig.readers import SUFFIXES_OF_TABLES, plain_name
 
 SCORE = "score"
 """The name of scores without one."""
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "<NA>")
 """Cells without a value."""
-
-SUFFIXES_OF_COMPRESSION = (".gz", ".xz", ".bz2", ".zst")
 
 _SHOWN = 100
 """Rows from which a refusal shows the type and the first values of each column."""
@@ -48,6 +49,10 @@ class Table:
     notes: list[str] = field(default_factory=list)
     is_scores: bool = False
 
+    def __post_init__(self) -> None:
+        if not len(self.lines):
+            raise InputError(f"{self.source}: found no rows below the names of the columns, expected one per item")
+
     @property
     def names(self) -> list[str]:
         """The names of the columns that have one."""
@@ -59,8 +64,8 @@ class Table:
 
     def first(self, name: str) -> list[Any]:
         """The first cells of a column."""
-        cells = self.columns[name]
-        return list(islice(cells, _SHOWN)) if isinstance(cells, list) else cells[:_SHOWN].to_pylist()
+        cells = self.columns[name][:_SHOWN]
+        return cells if isinstance(cells, list) else list(cells.to_pylist())
 
     def is_numeric(self, name: str) -> bool:
         """Whether the first cells are numbers."""
@@ -70,14 +75,11 @@ class Table:
     def description(self) -> str:
         """The columns with their types and first values."""
         shown: list[str] = []
-        for name in self.columns:
-            if name and len(shown) < 30:
-                first = dict.fromkeys(filter(None, map(label, self.first(name))))
-                kind = "numbers" if self.is_numeric(name) else "text" if first else "empty"
-                few = ", ".join(
-                    named(text) if len(text) <= 20 else quoted(f"{text[:17]}…") for text in islice(first, 3)
-                )
-                shown.append(f"{named(name)} ({kind}{f': {few}' if few else ''}{', …' if len(first) > 3 else ''})")
+        for name in self.names[:30]:
+            first = dict.fromkeys(filter(None, map(label, self.first(name))))
+            kind = "numbers" if self.is_numeric(name) else "text" if first else "empty"
+            few = ", ".join(named(text) if len(text) <= 20 else quoted(f"{text[:17]}…") for text in islice(first, 3))
+            shown.append(f"{named(name)} ({kind}{f': {few}' if few else ''}{', …' if len(first) > 3 else ''})")
         more = len(self.names) - len(shown)
         return f"columns: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}"
 
@@ -87,8 +89,12 @@ def label(cell: Any) -> str:
     if isinstance(cell, str):
         text = cell.strip()
         return "" if text in MISSING else text
+    if type(cell) is int:
+        return str(cell)
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
         return ""
+    if isinstance(cell, dict | list):
+        return json.dumps(cell, sort_keys=True, default=str)
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 
 
@@ -98,36 +104,32 @@ def number(cell: Any, missing: Sequence[str] = (), decimal: str = ".") -> float 
         text = cell.strip()
         if text in MISSING or text in missing:
             return math.nan
-        if (word := text.lower()) in ("true", "false"):
-            value: float = word == "true"
-        else:
-            text = text.removesuffix("%").rstrip()
-            if decimal != ".":
-                text = text.replace(".", "_").replace(decimal, ".")
-            if "_" in text or not text.isascii() or text.lstrip("+-")[:1].lower() in ("n", ""):
-                return None
-            try:
-                value = float(text)
-            except ValueError:
-                return None
-            if abs(value) >= 2**53 and text.lstrip("+-").isdecimal() and abs(int(text)) > 2**53:
-                return None
-    elif isinstance(cell, bool | int | float | np.number | np.bool_):
-        if isinstance(cell, int | np.integer) and abs(int(cell)) > 2**53:
-            return None
-        value = float(cell)
+        value = _number_in(text, decimal)
+    elif isinstance(cell, int | np.integer):
+        value = float(cell) if abs(int(cell)) <= 2**53 else None
     elif label(cell) == "":
         return math.nan
-    else:
-        from decimal import Decimal
-        from numbers import Real
-
-        if not isinstance(cell, Decimal | Real) or type(cell).__module__ == "numpy":  # durations of numpy are real
-            return None
-        value = float(cell)
-    if missing and any(value == float(word) for word in missing if _is_number(word)):
+    else:  # durations and times of numpy are real, too
+        is_number = isinstance(cell, float | np.floating | np.bool_ | Decimal) or (
+            isinstance(cell, Real) and type(cell).__module__ != "numpy"
+        )
+        value = float(cell) if is_number else None
+    if missing and value is not None and any(value == float(word) for word in missing if _is_number(word)):
         return math.nan
     return value
+
+
+def _number_in(text: str, decimal: str) -> float | None:
+    """The number that a text without blanks around it is; true and false are 1 and 0."""
+    if (word := text.lower()) in ("true", "false"):
+        return float(word == "true")
+    text = text.removesuffix("%").rstrip()
+    if decimal != ".":
+        text = text.replace(".", "_").replace(decimal, ".")
+    if "_" in text or not text.isascii() or text.lstrip("+-")[:1].lower() in ("n", "") or not _is_number(text):
+        return None
+    is_exact = not text.lstrip("+-").isdecimal() or len(text) < 16 or abs(int(text)) <= 2**53
+    return float(text) if is_exact else None
 
 
 def _is_number(text: str) -> bool:
@@ -141,26 +143,22 @@ def _is_number(text: str) -> bool:
 def coded(cells: Cells) -> tuple[NDArray[np.intp], list[str]]:
     """The number of each cell's label, in the order of their first rows, and the labels; "" where one is missing."""
     if isinstance(cells, list):
-        numbers: dict[str, int] = {}
-        by_cell: dict[Any, int] = {}
+        known: dict[str, int] = {}
+        by_text: dict[str, int] = {}
         codes = np.empty(len(cells), dtype=np.intp)
         for row, cell in enumerate(cells):
-            try:
-                code = by_cell.get(cell)
-            except TypeError:  # a list or an object of JSON
-                cell = json.dumps(cell, sort_keys=True, default=str)
-                code = by_cell.get(cell)
+            code = by_text.get(cell) if isinstance(cell, str) else None
             if code is None:
-                code = numbers.setdefault(label(cell), len(numbers))
-                if not isinstance(cell, bool | int | float) or type(cell) is int:  # True, 1 and 1.0 are equal
-                    by_cell[cell] = code
+                code = known.setdefault(label(cell), len(known))
+                if isinstance(cell, str):
+                    by_text[cell] = code
             codes[row] = code
-        return codes, list(numbers)
+        return codes, list(known)
     import pyarrow as pa
 
-    whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
-    encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    encoded = cells.combine_chunks()
+    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
     if pa.types.is_integer(encoded.dictionary.type):
         names = encoded.dictionary.cast(pa.string()).to_pylist()
     else:
@@ -180,76 +178,60 @@ def labels(cells: Cells) -> list[str]:
     return [names[code] for code in codes.tolist()]
 
 
-def numbers(table: Table, name: str, missing: Sequence[str], true: Sequence[str], decimal: str) -> NDArray[np.float64]:
+def numbers(
+    table: Table, name: str, missing: Sequence[str] = (), true: Sequence[str] = (), decimal: str = "."
+) -> NDArray[np.float64]:
     """The numbers in a column, NaN where one is missing."""
     cells = table.columns[name]
     if not isinstance(cells, list):
         import pyarrow as pa
 
-        if pa.types.is_floating(cells.type) or (pa.types.is_integer(cells.type) and cells.type.bit_width <= 32):
-            values: NDArray[np.float64] = cells.to_numpy().astype(np.float64)
-            if not missing and not true:
-                _check_finite(table, name, values)
-                return values
+        if (pa.types.is_floating(cells.type) or pa.types.is_integer(cells.type)) and not missing and not true:
+            return _finite(table, name, cells.to_numpy().astype(np.float64))
         cells = cells.to_pylist()
-    known: dict[Any, float] = {}
     values = np.empty(len(cells))
-    percents = 0
+    by_text: dict[str, float] = {}
+    has_percent: set[bool] = set()
     for row, cell in enumerate(cells):
-        key = (type(cell), cell) if not isinstance(cell, str) else cell
-        try:
-            value = known.get(key)
-        except TypeError:
-            raise _no_number(table, name, row, cell) from None
+        value = by_text.get(cell) if isinstance(cell, str) else None
         if value is None:
-            value = (1.0 if label(cell) in true else 0.0) if true and label(cell) else number(cell, missing, decimal)
+            value = float(label(cell) in true) if true and label(cell) else number(cell, missing, decimal)
             if value is None:
                 raise _no_number(table, name, row, cell)
-            known[key] = value
+            if isinstance(cell, str):
+                by_text[cell] = value
             if not math.isnan(value):
-                percents |= 1 if isinstance(cell, str) and cell.rstrip().endswith("%") else 2
+                has_percent.add(isinstance(cell, str) and cell.rstrip().endswith("%"))
         values[row] = value
-    if percents == 3:
+    if len(has_percent) > 1:
         raise InputError(f"{table.source}: found numbers with and without % in column {named(name)}, expected one kind")
-    if true and not any(label(word) in true for word in _words(known)):
-        raise InputError(
-            f"{table.source}: found no {listed(true)} in column {named(name)}, expected words for --true "
-            f"such as {listed(map(label, _words(known)))}"
-        )
-    _check_finite(table, name, values)
-    return values
-
-
-def _words(known: Mapping[Any, float]) -> Iterable[Any]:
-    return (key[1] if isinstance(key, tuple) else key for key in known)
+    if true and not (values == 1).any():
+        words = listed(dict.fromkeys(filter(None, map(label, table.first(name)))))
+        raise InputError(f"{table.source}: found no {listed(true)} in column {named(name)}, expected one of {words}")
+    return _finite(table, name, values)
 
 
 def _no_number(table: Table, name: str, row: int, cell: Any) -> InputError:
-    shown = quoted(cell.strip() if isinstance(cell, str) else cell)
+    text = cell.strip() if isinstance(cell, str) else ""
     advice = "--true names words that count as 1, --missing-value those of missing scores"
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text.count("/") == 1 and all(part.strip().isdecimal() for part in text.split("/")):
-            advice = (
-                "write the points alone, such as 4 for 4/5; if all items had the same number of points, their "
-                "mean is the score"
-            )
-        elif "," in text and text.replace(",", "").replace(".", "").lstrip("+-").isdecimal():
-            advice = "--decimal , reads decimal commas; thousands have no separator"
-    return InputError(
-        f"{table.where(row)}: found {shown} in column {named(name)}, expected a number such as 0.5, true "
-        f"or false\n{advice}"
-    )
+    if text.count("/") == 1 and text.replace("/", "").replace(" ", "").isdecimal():
+        advice = "write the points alone, such as 4 for 4/5, if all items have the same number of points"
+    elif "," in text and text.replace(",", "").replace(".", "").lstrip("+-").isdecimal():
+        advice = "--decimal , reads decimal commas; thousands have no separator"
+    found = quoted(text) if isinstance(cell, str) else quoted(cell)
+    expected = "expected a number such as 0.5, true or false"
+    return InputError(f"{table.where(row)}: found {found} in column {named(name)}, {expected}\n{advice}")
 
 
-def _check_finite(table: Table, name: str, values: NDArray[np.float64]) -> None:
-    wrong = np.isinf(values)
-    if wrong.any():
+def _finite(table: Table, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values, none of which is infinite."""
+    if (wrong := np.isinf(values)).any():
         row = int(np.argmax(wrong))
         raise InputError(
             f"{table.where(row)}: found {values[row]:g} in column {named(name)}, expected a finite number\n"
             "--missing-value names values that stand for a missing score"
         )
+    return values
 
 
 # Files.
@@ -260,10 +242,11 @@ def open_table(source: Any, sep: str | None = None, sheet: str | None = None) ->
     if not isinstance(source, str | Path):
         return _of_frame(source)
     path, kind = str(source), suffix(source)
-    if sheet is not None and kind != ".xlsx":
-        raise InputError(f"{path}: found --sheet, which does nothing here: the file is no workbook\nleave it out")
-    if sep is not None and kind in (".parquet", ".xlsx", ".json", ".jsonl", ".ndjson"):
-        raise InputError(f"{path}: found --sep, which does nothing here: a {kind} file has no separators\nleave it out")
+    is_text = kind not in SUFFIXES_OF_TABLES or kind in (".csv", ".tsv")
+    for option, value, is_useful in (("--sheet", sheet, kind == ".xlsx"), ("--sep", sep, is_text)):
+        if value is not None and not is_useful:
+            why = "the file is no workbook" if option == "--sheet" else f"a {kind} file has no separators"
+            raise InputError(f"{path}: found {option}, which does nothing here: {why}\nleave it out")
     if kind == ".parquet":
         return _of_parquet(path, content(path))
     if kind == ".xlsx":
@@ -271,27 +254,24 @@ def open_table(source: Any, sep: str | None = None, sheet: str | None = None) ->
     text = text_of(path)
     if not text.strip():
         raise InputError(f"{path}: found an empty file, expected a table")
-    if kind in (".json", ".jsonl", ".ndjson"):
+    if not is_text:
         return _of_json(path, text, kind != ".json")
     separator = {"tab": "\t", r"\t": "\t"}.get(sep or "", sep) or {".csv": ",", ".tsv": "\t"}.get(kind, "")
     if len(separator) > 1:
         raise InputError(f"found --sep {quoted(separator)}, expected one character, or tab")
+    if not separator or number(text.partition("\n")[0].partition("\r")[0]) is not None:
+        return _of_scores(path, text)
+    if len(text) > _LARGE and '"' not in text and "\r" not in text and (table := _of_large(path, text, separator)):
+        return table
     return _of_text(path, text, separator)
 
 
 def suffix(path: Any) -> str:
     """The suffix of a path, without that of a compression."""
-    name = str(path)
-    for compression in SUFFIXES_OF_COMPRESSION:
-        name = name.removesuffix(compression)
-    return Path(name).suffix.lower()
+    return Path(plain_name(path)).suffix.lower()
 
 
 def _of_text(path: str, text: str, separator: str) -> Table:
-    if not separator or number(text.partition("\n")[0].partition("\r")[0]) is not None:
-        return of_scores(path, text)
-    if len(text) > _LARGE and '"' not in text and "\r" not in text and (table := _of_large(path, text, separator)):
-        return table
     csv.field_size_limit(MAX_LINE)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
@@ -307,25 +287,19 @@ def _of_text(path: str, text: str, separator: str) -> Table:
             before = reader.line_num
     except csv.Error as error:
         raise InputError(
-            f"{path}, lines {before + 1} to {reader.line_num}: a quotation mark opens a cell and is not "
-            f'closed as it should be ({error})\nexpected cells in quotation marks, with "" for a quotation '
-            "mark inside, or none at all"
+            f"{path}, lines {before + 1} to {reader.line_num}: a quotation mark opens a cell and is not closed as it "
+            f'should be ({error})\nexpected cells in quotation marks, with "" for one inside, or none at all'
         ) from None
     names = [name.strip() for name in rows[0]]
-    check_header(path, names, lines[0], separator)
-    width = len(names)
+    _check_header(path, names, lines[0], separator)
     for row, line in zip(rows, lines, strict=True):
-        if len(row) != width:
-            raise InputError(
-                f"{path}, line {line}: found {len(row)} cells, expected {width} as in the names of the columns"
-            )
-    if len(rows) < 2:
-        raise InputError(f"{path}: found no rows below the names of the columns, expected one per item")
-    table = Table(path, dict(zip(names, map(list, zip(*rows[1:], strict=True)), strict=True)), lines[1:])
+        if len(row) != len(names):
+            raise InputError(f"{path}, line {line}: found {len(row)} cells, expected {len(names)}")
+    columns = map(list, zip(*rows[1:], strict=True)) if len(rows) > 1 else ([] for _ in names)
+    table = Table(path, dict(zip(names, columns, strict=True)), lines[1:])
     if reader.line_num > len(rows):
-        table.notes.append(
-            f"{path}: {len(rows) - 1:,} rows in {reader.line_num:,} lines, since cells span lines or lines are blank"
-        )
+        about = f"{len(rows) - 1:,} rows in {reader.line_num:,} lines, since cells span lines or lines are blank"
+        table.notes.append(f"{path}: {about}")
     return table
 
 
@@ -334,83 +308,74 @@ def _check_quotes(path: str, row: Sequence[str], separator: str, first: int, las
     swallowed = all(line.count(separator) == width - 1 for line in separator.join(row).splitlines())
     if swallowed or separator == "\t":
         raise InputError(
-            f"{path}: a quotation mark opens a cell in line {first} and closes it in line {last}, expected a "
-            "row in each "
-            'line\nwrite "" for a quotation mark inside a cell in quotation marks; JSON Lines can have '
-            "cells of several lines"
+            f"{path}: a quotation mark opens a cell in line {first} and closes it in line {last}, expected a row in "
+            'each line\nwrite "" for a quotation mark inside a quoted cell; JSON Lines can have cells of several lines'
         )
 
 
-def check_header(path: str, names: Sequence[str], line: int, separator: str) -> None:
+def _check_header(path: str, names: Sequence[str], line: int, separator: str) -> None:
     """Refuse names of columns that are numbers, repeated, or a row with another separator."""
+    where = f"{path}, line {line}"
     if wrong := [name for name in names if name and _is_number(name) and not name.isalpha()]:
-        raise InputError(
-            f"{path}, line {line}: found {quoted(wrong[0])}, expected the names of the columns in the first line"
-        )
+        raise InputError(f"{where}: found {quoted(wrong[0])}, expected the names of the columns in the first line")
     if len(names) == 1 and (other := next((mark for mark in ";\t|," if mark != separator and mark in names[0]), "")):
-        shown = "tab" if other == "\t" else other
         raise InputError(
-            f"{path}, line {line}: found one column called {quoted(names[0])}, expected several with "
-            f"{quoted(separator)} between them\n--sep '{shown}' reads {quoted(other)} as the separator; with "
-            "decimal commas, add --decimal ,"
+            f"{where}: found one column called {quoted(names[0])}, expected several with {quoted(separator)} between "
+            f"them\n--sep '{'tab' if other == chr(9) else other}' reads {quoted(other)} as the separator; with decimal "
+            "commas, add --decimal ,"
         )
     check_distinct(filter(None, names), path)
 
 
 def _of_large(path: str, text: str, separator: str) -> Table | None:
     """A table without quotation marks, read by pyarrow; None if it cannot, so that the standard library says why."""
-    from pairsig.io.packages import installed
-
-    if not installed("pyarrow"):
+    if not installed("pyarrow") or text.count("\n") > MAX_LINES or "\n\n" in text:
         return None
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     names = [name.strip() for name in text.partition("\n")[0].split(separator)]
-    check_header(path, names, 1, separator)
-    if text.count("\n") > MAX_LINES or "\n\n" in text:
-        return None
+    _check_header(path, names, 1, separator)
+    columns = [name or f"\0{place}" for place, name in enumerate(names)]
     try:
         whole = arrow.read_csv(
             pa.BufferReader(text.encode()),
-            read_options=arrow.ReadOptions(
-                column_names=[name or f"\0{place}" for place, name in enumerate(names)], skip_rows=1
-            ),
-            parse_options=arrow.ParseOptions(delimiter=separator, quote_char=False, ignore_empty_lines=False),
-            convert_options=arrow.ConvertOptions(
-                null_values=[*MISSING],
-                strings_can_be_null=True,
-                true_values=[],
-                false_values=[],
+            arrow.ReadOptions(column_names=columns, skip_rows=1),
+            arrow.ParseOptions(delimiter=separator, quote_char=False, ignore_empty_lines=False),
+            arrow.ConvertOptions(
+                null_values=[*MISSING], strings_can_be_null=True, true_values=[], false_values=[],
                 timestamp_parsers=["%"],
             ),
-        )
+        )  # fmt: skip
     except pa.ArrowException:
         return None
-    columns = {name or "": whole.column(place) for place, name in enumerate(names)}
-    for name, cells in columns.items():
-        if pa.types.is_temporal(cells.type) or (pa.types.is_integer(cells.type) and cells.type.bit_width > 32):
-            columns[name] = _narrow(cells)
-    return Table(path, columns, range(2, len(whole) + 2))
+    return Table(path, _of_arrow(dict(zip(names, whole.columns, strict=True))), range(2, len(whole) + 2))
 
 
-def _narrow(cells: Any) -> Any:
-    """Whole numbers as 32 bits where they fit; a temporal column as text."""
+def _of_arrow(columns: dict[str, Any]) -> dict[str, Cells]:
+    """Columns of pyarrow: texts, small whole numbers and floats as they are, and lists of all others."""
     import pyarrow as pa
 
-    try:
-        return cells.cast(pa.int32() if pa.types.is_integer(cells.type) else pa.string())
-    except pa.ArrowException:
-        return cells.cast(pa.string())
+    cells: dict[str, Cells] = {}
+    for name, column in columns.items():
+        if pa.types.is_integer(column.type):
+            try:
+                cells[name] = column.cast(pa.int32())
+            except pa.ArrowException:
+                cells[name] = column.cast(pa.string())
+        elif (
+            pa.types.is_floating(column.type) or pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)
+        ):
+            cells[name] = column
+        else:
+            cells[name] = column.cast(pa.string()) if pa.types.is_temporal(column.type) else column.to_pylist()
+    return cells
 
 
-def of_scores(path: str, text: str) -> Table:
+def _of_scores(path: str, text: str) -> Table:
     """A file with one score per line; a blank line is a missing score."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    if "\r" in text and "\n" not in text:  # line ends of an old Macintosh
-        lines = text.split("\r")
-    if not lines[-1]:
-        lines.pop()
+    lines = text.split("\r" if "\r" in text and "\n" not in text else "\n")  # \r: of an old Macintosh
+    lines = [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
     for row, line in enumerate(lines, start=1):
         is_infinite = line.strip().lower().lstrip("+-").startswith("inf")
         if number(line) is None and number(line, decimal=",") is None and not is_infinite:
@@ -421,28 +386,24 @@ def of_scores(path: str, text: str) -> Table:
     return Table(path, {SCORE: lines}, range(1, len(lines) + 1), is_scores=True)
 
 
-def _of_json(path: str, text: str, lines: bool) -> Table:
+def _of_json(path: str, text: str, is_lines: bool) -> Table:
     records: list[tuple[int, Any]] = []
-    number_of_line = 0
+    line = 0
     try:
-        if lines:
-            for number_of_line, line in enumerate(text.split("\n"), start=1):
-                if line.strip():
-                    records.append((number_of_line, json.loads(line, object_pairs_hook=_once)))
+        if is_lines:
+            for line, row in enumerate(text.split("\n"), start=1):
+                if row.strip():
+                    records.append((line, json.loads(row, object_pairs_hook=_once)))
         else:
             document = json.loads(text, object_pairs_hook=_once)
             records = list(enumerate(document if isinstance(document, list) else [None], start=1))
     except (ValueError, RecursionError) as error:
-        at = f", line {number_of_line}" if lines else ""
-        raise InputError(
-            f"{path}{at}: found invalid JSON ({reason(error)}), expected objects with the cells of a row"
-        ) from None
-    wrong = next((place for place, record in records if not isinstance(record, dict)), None)
-    if wrong is not None or not records:
+        where = f"{path}, line {line}" if is_lines else path
+        raise InputError(f"{where}: found invalid JSON ({reason(error)}), expected objects with a row each") from None
+    if not all(isinstance(record, dict) for _, record in records):
         raise InputError(f"{path}: found JSON that is no list of objects, expected one object per item")
-    names = list(dict.fromkeys(chain.from_iterable(record for _, record in records)))
     columns: dict[str, Cells] = {}
-    for name in names:
+    for name in dict.fromkeys(chain.from_iterable(record for _, record in records)):
         cells = [record.get(name) for _, record in records]
         inner = list(dict.fromkeys(chain.from_iterable(cell for cell in cells if isinstance(cell, dict))))
         if inner and len(inner) <= 50:  # an object within: its fields are columns called OUTER.INNER
@@ -450,7 +411,7 @@ def _of_json(path: str, text: str, lines: bool) -> Table:
                 columns[f"{name}.{key}"] = [cell.get(key) if isinstance(cell, dict) else None for cell in cells]
         else:
             columns[name] = cells
-    return Table(path, columns, [place for place, _ in records], "line" if lines else "object")
+    return Table(path, columns, [place for place, _ in records], "line" if is_lines else "object")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -473,59 +434,46 @@ def _of_parquet(path: str, data: bytes) -> Table:
             check_distinct(file.schema_arrow.names, path)
             Memory.whole().require(decoded_bytes(file, 8), f"reading {path}")
             table = file.read().unify_dictionaries()
+    except InputError:
+        raise
     except (OSError, ValueError, RuntimeError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
-    if not len(table):
-        raise InputError(f"{path}: found no rows, expected one per item")
-    columns: dict[str, Cells] = {}
-    for name in table.column_names:
-        cells = table.column(name)
-        plain = pa.types.is_floating(cells.type) or pa.types.is_string(cells.type) or pa.types.is_dictionary(cells.type)
-        columns[name] = cells if plain else cells.to_pylist()
-    return Table(path, columns, range(1, len(table) + 1), "row")
+    return Table(path, _of_arrow(dict(zip(table.column_names, table.columns, strict=True))),
+                 range(1, len(table) + 1), "row")  # fmt: skip
 
 
 def _of_workbook(path: str, data: bytes, sheet: str | None) -> Table:
     need("openpyxl")
     import openpyxl
 
+    rows: list[tuple[int, tuple[Any, ...]]] = []
+    n_cells = 0
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-    except Exception as error:  # openpyxl raises whatever the damage causes
-        raise InputError(f"{path}: cannot be read ({reason(error)}), expected an Excel workbook") from None
-    if sheet is not None and sheet not in book.sheetnames:
-        raise InputError(f"{path}: found no sheet {quoted(sheet)}, expected one of {listed(book.sheetnames)}")
-    try:
-        cells = book[sheet] if sheet else book.worksheets[0]
-        rows, n_cells = [], 0
-        for row in cells.iter_rows(values_only=True):
-            filled = len(row)
-            while filled and row[filled - 1] is None:
-                filled -= 1
-            rows.append(row[:filled])
+        if sheet is not None and sheet not in book.sheetnames:
+            raise InputError(f"{path}: found no sheet {quoted(sheet)}, expected one of {listed(book.sheetnames)}")
+        for line, row in enumerate((book[sheet] if sheet else book.worksheets[0]).iter_rows(values_only=True), start=1):
+            width = max((place for place, cell in enumerate(row, start=1) if cell is not None), default=0)
+            if width:
+                rows.append((line, row[:width]))
             n_cells += len(row)
             if n_cells > _MOST_CELLS:
                 raise InputError(
-                    f"{path}: found more than {_MOST_CELLS:,} cells, expected fewer: the sheet has cells far from "
-                    "the table\ndelete empty rows and columns, or write the sheet as CSV"
+                    f"{path}: found more than {_MOST_CELLS:,} cells, expected fewer: the sheet has cells far from the "
+                    "table\ndelete empty rows and columns, or write the sheet as CSV"
                 )
     except InputError:
         raise
-    except Exception as error:
+    except Exception as error:  # openpyxl raises whatever the damage causes
         raise InputError(f"{path}: cannot be read ({reason(error)}), expected an Excel workbook") from None
-    table = [(line, row) for line, row in enumerate(rows, start=1) if row]
-    if len(table) < 2:
-        raise InputError(f"{path}: found no rows below the names of the columns, expected one per item")
-    names = [label(name) for name in table[0][1]]
-    check_header(path, names, table[0][0], "")
-    if longer := next((line for line, row in table if len(row) > len(names)), 0):
+    names = [label(name) for name in rows[0][1]] if rows else []
+    _check_header(path, names, rows[0][0] if rows else 1, "")
+    if longer := next((line for line, row in rows if len(row) > len(names)), 0):
         raise InputError(f"{path}, row {longer}: found more cells than names of columns, expected {len(names)}")
     columns = {
-        name: [row[place] if place < len(row) else None for _, row in table[1:]] for place, name in enumerate(names)
+        name: [row[place] if place < len(row) else None for _, row in rows[1:]] for place, name in enumerate(names)
     }
-    return Table(path, columns, [line for line, _ in table[1:]], "row")
+    return Table(path, columns, [line for line, _ in rows[1:]], "row")
 
 
 def _of_frame(frame: Any) -> Table:
@@ -537,12 +485,8 @@ def _of_frame(frame: Any) -> Table:
     try:
         whole = nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise InputError(
-            f"found a {type(frame).__module__.partition('.')[0]}.{type(frame).__name__}, expected a path or "
-            "a data frame (pandas, polars, pyarrow)"
-        ) from None
-    if not len(whole):
-        raise InputError(f"{source}: found no rows, expected one per item")
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        raise InputError(f"found a {kind}, expected a path or a data frame (pandas, polars, pyarrow)") from None
     columns = {str(name): whole[name].to_list() for name in whole.columns}
     return Table(source, columns, range(1, len(whole) + 1), "row")
 
@@ -550,12 +494,7 @@ def _of_frame(frame: Any) -> Table:
 def _with_index(frame: Any, source: str) -> Any:
     """A frame of pandas with the levels of its index as columns, unless it only numbers the rows."""
     if frame.columns.nlevels > 1:
-        if None in frame.columns.names:
-            raise InputError(
-                f"{source}: found columns of {frame.columns.nlevels} levels without names, expected one level"
-            )
-        frame = frame.stack(list(range(frame.columns.nlevels)), future_stack=True).rename(SCORE)
-        return frame.reset_index()
+        raise InputError(f"{source}: found columns of {frame.columns.nlevels} levels, expected one level")
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_distinct(frame.columns, source)
     index = frame.index
@@ -565,8 +504,6 @@ def _with_index(frame: Any, source: str) -> Any:
         return frame.reset_index(names="item" if "item" not in frame.columns else "index")
     if None in index.names:
         raise InputError(f"{source}: found an index with a level without a name, expected names for all")
-    if set(map(str, index.names)) & set(frame.columns):
-        raise InputError(
-            f"{source}: found {listed(map(str, index.names))} in the index and as a column, expected it once"
-        )
+    if both := set(map(str, index.names)) & set(frame.columns):
+        raise InputError(f"{source}: found {listed(sorted(both))} in the index and as a column, expected it once")
     return frame.reset_index()

@@ -7,27 +7,25 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairsig import readers
-from pairsig.io.choices import options_of
+from pairsig.io.choices import near, options_of
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import content
 from pairsig.metrics import Metric, NotedCounts, registry
+from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.readers import options as known_options
+from pairsig.readers.output import Output
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
 
-_LIBRARIES = {
-    "bleu": "sacrebleu",
-    "chrf": "sacrebleu",
-    "chrf++": "sacrebleu",
-    "ter": "sacrebleu",
-    "rouge": "rouge_score",
-}
+_LIBRARIES = {"bleu": "sacrebleu", "chrf": "sacrebleu", "ter": "sacrebleu", "rouge": "rouge-score"}
 """Libraries whose version belongs to the signature, by the beginning of a metric's name."""
 _TOKENIZED = 100
 """Outputs with a blank before their final period from which text is taken to be tokenized, as in sacrebleu."""
@@ -94,26 +92,63 @@ def extract(
     >>> found.columns[:2], found.counts[0, 0, :2].tolist()
     (('hypothesis_length', 'reference_length'), [6, 6])
     """
+    from pairsig.core.statistics import Statistics, label_array, label_arrays
+
     chosen = registry.metric(metric)
-    name, _, count = functions(chosen, reader)
-    of_metric = options_of(count) if count is not None and chosen.name not in registry.METRICS else {}
+    name = reader_for(chosen, reader)
+    known = options_for(name, chosen)
     known_options.check(
-        [key for key in options if key not in of_metric],
-        {"outputs", "text" if _is_text(name) else name, name, chosen.name},
-        f"reader {name} and metric {chosen.name}",
+        [key for key in options if key not in known], {"outputs"}, f"reader {name} and metric {chosen.name}"
     )
-    typed = {key: value if key in of_metric else known_options.typed(key, value) for key, value in options.items()}
     gold = References(
-        paths=[references] if isinstance(references, str) else references, reader=name, options=typed,
-        output_options={key: known_options.typed(key, value) for key, value in (output_options or {}).items()},
-        domains=domains, documents=documents,
+        paths=[references] if isinstance(references, str) else references, reader=name, options=_typed(options),
+        output_options=_typed(output_options or {}),
     )  # fmt: skip
-    segments = gold.outputs(output)
-    return gold.counts(output, segments, chosen, system, group=group, kind=kind)
+    counted = gold.counted(output, gold.outputs(output), chosen, system)
+    for nouns, labels in (("domains", domains), ("documents", documents)):
+        if labels and len(labels) != len(counted.items):
+            n = len(counted.items)
+            raise InputError(f"found {len(labels)} {nouns} for the {n} segments of {gold.paths[0]}, expected {n}")
+    return Statistics(
+        systems=(system,), groups=(group or system,), kinds=(kind,),
+        segments=label_array(counted.items, gold.paths[0]),
+        columns=tuple(counted.values), counts=np.stack(list(counted.values.values()), axis=1)[None],
+        provenance={"reference": gold.digest, "settings": gold.settings(chosen)}, notes=counted.notes,
+        **label_arrays(documents=documents or None, domains=domains or None),
+    )  # fmt: skip
+
+
+def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: known_options.typed(name, value) if name in known_options.OPTIONS else value
+        for name, value in options.items()
+    }
+
+
+def options_for(reader: str, metric: Metric) -> set[str]:
+    """The options that the format or the metric has; a metric of the user's may have any."""
+    inputs = {"outputs", reader, metric.name, *(["text"] if _is_text(reader) else [])}
+    known = {name for name, option in known_options.OPTIONS.items() if inputs & set(option.of)}
+    is_own = metric.extractor is not None and metric.name not in registry.METRICS
+    return known | (set(options_of(metric.extractor)) if is_own and metric.extractor else set())
 
 
 def _is_text(reader: str) -> bool:
     return "text" in (reader, readers.reader_of_outputs(reader).like)
+
+
+def reader_for(metric: Metric, reader: str | None) -> str:
+    """The reader of outputs for a metric."""
+    takes_labels = metric.extractor is None and (bool(metric.labels) or metric.name == "accuracy")
+    name = reader or metric.reader or ("text" if takes_labels else None)
+    if name is None or (metric.extractor is None and not takes_labels):
+        counts = ", ".join(metric.columns)
+        raise InputError(
+            f"metric {metric.name} is not computed from outputs, expected a table with its counts: {counts}"
+        )
+    if metric.reader not in (None, name, readers.reader_of_outputs(name).like):
+        raise InputError(f"found the reader {name}, expected {metric.reader} for metric {metric.name}")
+    return name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +163,6 @@ class References:
         Format of references and outputs.
     options, output_options
         Options of the reader and of metrics, and further ones for outputs only.
-    domains, documents
-        One label per segment, or none.
     item
         Columns with the ids of texts in tables.
     """
@@ -138,33 +171,19 @@ class References:
     reader: str
     options: Mapping[str, Any] = field(default_factory=dict)
     output_options: Mapping[str, Any] = field(default_factory=dict)
-    domains: Sequence[str] = ()
-    documents: Sequence[str] = ()
     item: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if len(self.paths) > 1 and not _is_text(self.reader):
-            raise InputError(
-                f"found {len(self.paths)} references ({listed(self.paths)}), expected one for reader {self.reader}"
-            )
+            found = f"{len(self.paths)} references ({listed(self.paths)})"
+            raise InputError(f"found {found}, expected one for reader {self.reader}")
 
     def outputs(self, path: str) -> Sequence[Any]:
         """The segments of a system's output, in the order of the reference if both have ids."""
         return self._in_order(path, *self._read(path, self.output_options))
 
-    def counts(
-        self,
-        path: str,
-        segments: Sequence[Any],
-        metric: Metric,
-        system: str,
-        *,
-        group: str | None = None,
-        kind: str = "",
-    ) -> Statistics:
+    def counted(self, path: str, segments: Sequence[Any], metric: Metric, system: str) -> Output:
         """The counts of a system on every segment of its `outputs`, with notes on what a reader should know."""
-        from pairsig.core.statistics import Statistics, label_array, label_arrays
-
         for name, gold in self.golds.items():
             if readers.reader_of_outputs(self.reader).parallel and len(gold) != len(segments):
                 shorter, longer = min((len(gold), path), (len(segments), name))
@@ -173,70 +192,42 @@ class References:
                     f"segment {shorter + 1:,} is in {longer} only"
                 )
         golds = list(self.golds.values())
-        reference = golds[0] if len(golds) == 1 else list(zip(*golds, strict=True))
         _check_words(path, segments, golds[0])
         logging.getLogger("sacrebleu").setLevel(logging.ERROR)  # `_notes` warns, with the name of the file
         try:
-            counts = (
-                _of_labels(segments, golds[0], metric)
-                if metric.extractor is None
-                else metric.statistics(segments, reference, **self._of_metric(metric))
-            )
+            counts: Mapping[str, Any]
+            if metric.extractor is None:
+                metric, counts = _of_labels(segments, golds[0], metric)
+            else:
+                of_metric = {name: self.options[name] for name in options_of(metric.extractor) if name in self.options}
+                reference = golds[0] if len(golds) == 1 else list(zip(*golds, strict=True))
+                counts = metric.statistics(segments, reference, **of_metric)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
-        notes = (
-            [*self._notes(path, segments), *(f"{system}: {sentence}" for sentence in counts.notes)]
-            if isinstance(counts, NotedCounts)
-            else self._notes(path, segments)
-        )
+        notes = self._notes(path, segments)
+        if isinstance(counts, NotedCounts):
+            notes += [f"{system}: {sentence}" for sentence in counts.notes]
         # The reference determines the segments: a parser of raw text may find other sentences.
-        n_segments = len(golds[0])
-        for nouns, labels in (("domains", self.domains), ("documents", self.documents)):
-            if labels and len(labels) != n_segments:
-                raise InputError(
-                    f"found {len(labels)} {nouns} for the {n_segments} segments of {self.paths[0]}, expected one per "
-                    "segment"
-                )
-        return Statistics(
-            systems=(system,),
-            groups=(group or system,),
-            kinds=(kind,),
-            segments=label_array(self._first[1] or list(map(str, range(1, n_segments + 1))), self.paths[0]),
-            columns=tuple(counts),
-            counts=np.stack([np.asarray(column) for column in counts.values()], axis=1)[None],
-            provenance={"reference": self.digest, "settings": self.settings(metric)},
-            notes=tuple(notes),
-            **label_arrays(documents=self.documents or None, domains=self.domains or None),
-        )
-
-    def _of_metric(self, metric: Metric) -> dict[str, Any]:
-        """The options that the extractor of a metric takes."""
-        assert metric.extractor is not None
-        return {name: value for name, value in self.options.items() if name in options_of(metric.extractor)}
+        ids = self._first[1] or list(map(str, range(1, len(golds[0]) + 1)))
+        return Output(
+            source=path, items=tuple(ids), by="ids" if self._first[1] is not None else "", metrics=(metric,),
+            values={name: np.asarray(column) for name, column in counts.items()}, notes=tuple(notes),
+        )  # fmt: skip
 
     def settings(self, metric: Metric) -> str:
         """All that the counts depend on beside the files, as a signature has it."""
-        parts: dict[str, object] = {
-            "reader": self.reader,
-            "references": max(len(self.paths), int(self.options.get("num_refs", 1))),
-        }
+        n_references = max(len(self.paths), int(self.options.get("num_refs", 1)))
+        parts: dict[str, object] = {"reader": self.reader, "references": n_references}
         if metric.extractor is not None:
             parts |= {name: parameter.default for name, parameter in options_of(metric.extractor).items()}
         parts |= {name: value for name, value in self.options.items() if name not in ("column", "num_refs")}
-        from importlib.metadata import PackageNotFoundError, version
-
         for beginning, library in _LIBRARIES.items():
             if metric.name.startswith(beginning):
                 try:
-                    parts[library] = version(library.replace("_", "-"))
+                    parts[library.replace("-", "_")] = version(library)
                 except PackageNotFoundError:
                     continue
         return "|".join(f"{name}:{_shown(value)}" for name, value in parts.items() if value is not None)
-
-    @property
-    def by(self) -> str:
-        """What pairs outputs and references: "ids", or "" for their position."""
-        return "ids" if self._first[1] is not None else ""
 
     @cached_property
     def digest(self) -> str:
@@ -253,9 +244,7 @@ class References:
     def golds(self) -> Mapping[str, Sequence[Any]]:
         """The segments of every reference, by the name of the file and, if it has several, of the reference."""
         first, *others = self.paths
-        golds = {first: self._first[0]}
-        for path in others:
-            golds[path] = self._in_order(path, *self._read(path, {}))
+        golds = {first: self._first[0]} | {path: self._in_order(path, *self._read(path, {})) for path in others}
         if (n := int(self.options.get("num_refs", 1))) > 1:
             if others:
                 raise InputError(f"found {len(golds)} references and --num-refs {n}, expected one file")
@@ -280,15 +269,11 @@ class References:
             return _column(path, options.get("column"), self.item)
         if "column" in options and self.reader == "text":
             raise InputError(
-                f"{path}: found --column, which is for tables and JSON Lines, expected a file such as .csv or "
-                ".jsonl\nleave it out for texts with one segment per line"
+                f"{path}: found --column, which is for tables and JSON Lines, expected a file such as .csv or .jsonl\n"
+                "leave it out for texts with one segment per line"
             )
-        of_reader = {
-            name: value
-            for name, value in options.items()
-            if name in options_of(readers.reader_of_outputs(self.reader).read)
-        }
-        segments = readers.read(self.reader, path, **of_reader)
+        of_reader = options_of(readers.reader_of_outputs(self.reader).read)
+        segments = readers.read(self.reader, path, **{name: options[name] for name in of_reader if name in options})
         return (list(segments.values()), list(segments)) if isinstance(segments, dict) else (segments, None)
 
     def _in_order(self, path: str, segments: Sequence[Any], ids: list[str] | None) -> Sequence[Any]:
@@ -301,12 +286,11 @@ class References:
             raise InputError(f"{with_ids} has ids, {without} has none, expected ids in both or in none")
         places = {name: place for place, name in enumerate(ids)}
         if set(places) != set(order) or len(places) < len(ids) or len(set(order)) < len(order):
-            alone = [name for name in places if name not in set(order)] or [
-                name for name in order if name not in places
-            ]
+            alone = [name for name in [*places, *order] if (name in places) != (name in set(order))]
+            only = f"; only one has {listed(alone)}" if alone else ""
             raise InputError(
                 f"{path}: found {len(places):,} different items, {self.paths[0]} has {len(set(order)):,}, expected the "
-                f"same ids in both, each once{'; only one has ' * bool(alone)}{listed(alone)}"
+                f"same ids in both, each once{only}"
             )
         return [segments[places[name]] for name in order]
 
@@ -315,11 +299,7 @@ class References:
         if not _is_text(self.reader):
             return []
         notes, golds = [], list(self.golds.values())
-        empty = [
-            place
-            for place, text in enumerate(segments)
-            if not text.strip() and any(gold[place].strip() for gold in golds)
-        ]
+        empty = [n for n, text in enumerate(segments) if not text.strip() and any(gold[n].strip() for gold in golds)]
         if empty:
             notes.append(
                 f"{path}: warning: {len(empty):,} of {len(segments):,} outputs are empty, the first in line "
@@ -328,114 +308,72 @@ class References:
         tokenized = sum(text.endswith(" .") for text in segments)
         if tokenized >= _TOKENIZED and self.options.get("tokenize") != "none":
             notes.append(
-                f"{path}: warning: {tokenized:,} outputs end in a blank and a period, as tokenized text does, "
-                "but BLEU, chrF and TER are for detokenized text"
+                f"{path}: warning: {tokenized:,} outputs end in a blank and a period, as tokenized text does, but "
+                "BLEU, chrF and TER are for detokenized text"
             )
         return notes
 
 
 def _shown(value: object) -> str:
     """A setting in a signature, in which `|` separates the settings."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value).replace("|", "/").replace("\n", " ")
+    return (
+        {True: "yes", False: "no"}[value]
+        if isinstance(value, bool)
+        else str(value).replace("|", "/").replace("\n", " ")
+    )
 
 
 def _column(path: str, name: str | None, item: Sequence[str]) -> tuple[list[str], list[str] | None]:
     """The texts in a column of a table, and the ids of the items, which it must have beside other columns."""
-    from pairsig.io.choices import near
-    from pairsig.readers.cells import labels, open_table
-    from pairsig.readers.table import STANDARD
+    from pairsig.readers.cells import open_table
+    from pairsig.readers.table import Reading
 
     table = open_table(path)
-    by_lower = {known.lower(): known for known in table.names}
+    reading = Reading(table, {"item": item, "score": [name]})
     if name is None:
         raise InputError(f"{path}: found a table, expected --column with the column of texts\n{table.description()}")
-    for asked in (name, *item):
-        if asked not in table.names and asked.lower() not in by_lower:
-            raise InputError(
-                f"{path}: found no column {quoted(asked)}{near(asked, table.names)}\n{table.description()}"
-            )
-    column = name if name in table.names else by_lower[name.lower()]
-    texts = ["" if cell is None else str(cell) for cell in table.columns[column]]
-    of_items = [known if known in table.names else by_lower[known.lower()] for known in item]
-    of_items = of_items or [
-        by_lower[known] for known in STANDARD["item"] if known in by_lower and by_lower[known] != column
-    ]
-    if len(of_items) > 1 and not item:
-        raise InputError(
-            f"{path}: found the columns {listed(of_items)}, expected one with the item: choose it with "
-            f"--item\n{table.description()}"
-        )
-    if not of_items and len(table.names) > 1:
-        raise InputError(
-            f"{path}: found texts beside other columns, but none with the items: name it with --item\n"
-            f"{table.description()}"
-        )
-    if not of_items:
-        return texts, None
-    ids = ["/".join(parts) for parts in zip(*(labels(table.columns[known]) for known in of_items), strict=True)]
-    if "" in ids:
-        raise InputError(
-            f"{table.where(ids.index(''))}: found no id in column {listed(of_items)}, expected one in each row"
-        )
-    return texts, ids
+    if (column := reading.column(name)) is None:
+        raise reading.refusal(f"no column {quoted(name)}{near(name, table.names)}")
+    items = reading.labels("item")
+    if items is None and len(table.names) > 1:
+        found = "found texts beside other columns, but none with the items: name it with --item"
+        raise InputError(f"{path}: {found}\n{table.description()}")
+    cells = table.columns[column]
+    cells = cells if isinstance(cells, list) else cells.to_pylist()
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    return texts, None if items is None else [items[1][code] for code in items[0].tolist()]
 
 
 def _check_words(path: str, segments: Sequence[Any], gold: Sequence[Any]) -> None:
     """Refuse tags of other words than those of the reference."""
     from pairsig.readers.outputs.iob import Tagged
 
-    for number, (ours, theirs) in enumerate(zip(segments, gold, strict=False), start=1):
-        if not (isinstance(ours, Tagged) and isinstance(theirs, Tagged)):
+    for number, pair in enumerate(zip(segments, gold, strict=False), start=1):
+        if not all(isinstance(sentence, Tagged) for sentence in pair):
             return
-        words, expected = ours.words, theirs.words
+        words, expected = (sentence.words for sentence in pair)
         if words and expected and words != expected:
-            place = next(
-                (n for n, pair in enumerate(zip(words, expected, strict=False)) if pair[0] != pair[1]),
-                min(len(words), len(expected)),
-            )
-            word_here, other = (
-                named(text[place]) if place < len(text) else "the end of the sentence" for text in (words, expected)
-            )
+            both = enumerate(zip_longest(words, expected, fillvalue="the end of the sentence"), start=1)
+            place, word, other = next((place, word, other) for place, (word, other) in both if word != other)
             raise InputError(
-                f"{path}: found {word_here} as word {place + 1} of sentence {number}, expected {other} as in the "
+                f"{path}: found {named(word)} as word {place} of sentence {number}, expected {named(other)} as in the "
                 "reference"
             )
 
 
-def _of_labels(segments: Sequence[str], gold: Sequence[str], metric: Metric) -> dict[str, Any]:
-    """The counts of accuracy, or of a metric of classes, from labels."""
-    from pairsig.metrics.classification import label_counts, of_classes
-
+def _of_labels(segments: Sequence[str], gold: Sequence[str], metric: Metric) -> tuple[Metric, dict[str, Any]]:
+    """The counts of accuracy, or of a metric of classes, from labels; and the metric of these classes."""
     answers, golds = ([text.strip() for text in texts] for texts in (segments, gold))
     if "" in golds:
         raise InputError(f"found no label of segment {golds.index('') + 1} in the reference, expected one")
-    if metric.columns == ("correct", "total"):
+    if not metric.labels:
         right = np.array([answer == label for answer, label in zip(answers, golds, strict=True)], dtype=np.int64)
         if not right.any():
-            raise InputError(
-                "found no label that equals the reference, expected the same words in both, such as "
-                f"{listed(golds[:2])} (found {listed(answers[:2])})"
-            )
-        return {"correct": right, "total": np.ones_like(right)}
+            shown = f"such as {listed(golds[:2])} (found {listed(answers[:2])})"
+            raise InputError(f"found no label that equals the reference, expected the same words in both, {shown}")
+        return metric, {"correct": right, "total": np.ones_like(right)}
     classes = sorted({*golds, *answers} - {""})
     codes = {label: code for code, label in enumerate(classes)} | {"": -1}
     right, given = (np.array([codes[label] for label in texts]) for texts in (golds, answers))
-    columns = of_classes(metric, classes).columns
-    return dict(zip(columns, label_counts(right, given, range(len(classes)), metric), strict=True))
-
-
-def functions(metric: Metric, reader: str | None) -> tuple[str, Any, Any]:
-    """Name and function of the reader for a metric's outputs, and the function that counts."""
-    takes_labels = metric.extractor is None and (bool(metric.labels) or metric.name == "accuracy")
-    name = reader or metric.reader or ("text" if takes_labels else None)
-    if name is None or (metric.extractor is None and not takes_labels):
-        raise InputError(
-            f"metric {metric.name} cannot be extracted from outputs, expected a table with its counts: "
-            f"{', '.join(metric.columns)}"
-        )
-    reader_of_outputs = readers.reader_of_outputs(name)
-    if metric.reader not in (None, name, reader_of_outputs.like):
-        raise InputError(f"found the reader {name}, expected {metric.reader} for metric {metric.name}")
-    return name, reader_of_outputs.read, metric.extractor
+    of_all = of_classes(metric, classes)
+    return of_all, dict(zip(of_all.columns, label_counts(right, given, range(len(classes)), metric), strict=True))

@@ -208,14 +208,52 @@ def to_array(values: Sequence[int | float]) -> NDArray[Any]:
 
 
 def whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers without NaN as integers, if they are whole and small enough."""
-    if values.dtype.kind != "f":
-        return values
-    return (
-        values.astype(np.int64)
-        if (values == np.rint(values)).all() and np.abs(values).max(initial=0) <= 2**53
-        else values
-    )
+    """Numbers as integers, if they are whole and small enough and none is missing."""
+    is_whole = values.dtype.kind == "f" and (values == np.rint(values)).all() and np.abs(values).max(initial=0) <= 2**53
+    return values.astype(np.int64) if is_whole else values
+
+
+def passes(name: str) -> tuple[str, int] | None:
+    """The kind and the k of pass@k and pass^k; None for other names."""
+    match = re.fullmatch(r"pass([@^])(\d{1,4})", name.lower())
+    return (match[1], int(match[2])) if match else None
+
+
+def pass_at(n: int, c: int, k: int, kind: str = "@") -> float:
+    """The unbiased estimator of pass@k, or of pass^k, from c of n samples that pass (Chen et al. 2021).
+
+    >>> pass_at(4, 1, 2), pass_at(4, 2, 2, "^")
+    (0.5, 0.16666666666666666)
+    """
+    return math.comb(c, k) / math.comb(n, k) if kind == "^" else 1 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def over_samples(
+    values: NDArray[Any], item_of: NDArray[np.intp], items: Sequence[str], metric: str, source: str
+) -> NDArray[np.float64]:
+    """The mean over the samples of each item, or pass@k or pass^k if the metric is one of these.
+
+    Parameters
+    ----------
+    values, item_of
+        A value per sample, and the position of its item.
+    items
+        The ids of the items.
+    """
+    sums, sizes = np.zeros(len(items)), np.bincount(item_of, minlength=len(items))
+    np.add.at(sums, item_of, values)
+    if (estimator := passes(metric)) is None:
+        return sums / sizes
+    kind, k = estimator
+    if (few := sizes < k).any():
+        place = int(np.argmax(few))
+        raise InputError(
+            f"{source}: found {sizes[place]} samples of item {named(items[place])}, expected at least {k} for {metric}"
+        )
+    if not np.isin(values[~np.isnan(values)], (0, 1)).all():
+        raise InputError(f"{source}: found samples that are neither 0 nor 1, expected outcomes for {metric}")
+    pairs = zip(sizes.tolist(), sums.tolist(), strict=True)
+    return np.array([math.nan if math.isnan(c) else pass_at(n, int(c), k, kind) for n, c in pairs])
 
 
 def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:

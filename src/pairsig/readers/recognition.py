@@ -101,29 +101,19 @@ def _of_file(path: AnyPath) -> str:
         return "table"
     if not file.text:
         raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
-    n_numbers = width(file.rows)
-    if n_numbers == 1 or all(map(is_score, file.rows)):
-        return "scores"
-    if n_numbers in _BY_WIDTH:
+    if (n_numbers := width(file.rows)) in _BY_WIDTH:
         raise InputError(
-            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line\n"
-            "--reader names a format of counts "
-            f"(these have the width of {_BY_WIDTH[n_numbers]}); a table has names of columns and a separator (--sep)"
+            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line\n--reader names a format "
+            f"of counts (these have the width of {_BY_WIDTH[n_numbers]}), --sep the separator of a table"
         )
-    if n_numbers or any(map(is_score, file.rows[:1])):
+    # What is in the other lines, the reader of scores says.
+    if n_numbers or number(file.rows[0]) is not None or number(file.rows[0], decimal=",") is not None:
         return "scores"
     raise InputError(
-        f"{fspath(path)}: found {quoted(file.rows[0].strip())} in the first line, expected scores, a "
-        "table (.csv, .tsv, .json, "
-        ".jsonl, .parquet, .xlsx), counts or the log of an evaluation\n"
-        "texts need --reference and --metric; --sep names the "
-        "separator of a table, --reader another format"
+        f"{fspath(path)}: found {quoted(file.rows[0].strip())} in the first line, expected scores, a table "
+        f"({', '.join(readers.SUFFIXES_OF_TABLES)}), counts or the log of an evaluation\ntexts need --reference and "
+        "--metric; --sep names the separator of a table, --reader another format"
     )
-
-
-def is_score(line: str) -> bool:
-    """Whether a line has one number, or the word for a missing one."""
-    return number(line) is not None or number(line, decimal=",") is not None
 
 
 def _of_folder(path: AnyPath) -> str:
@@ -139,8 +129,8 @@ def _of_folder(path: AnyPath) -> str:
             continue
     if len(kinds) == 1 and kinds <= set(readers.LOGS):
         return kinds.pop()
-    description = f"files for {listed(sorted(kinds))}" if kinds else "no log of an evaluation"
+    found = f"files for {listed(sorted(kinds))}" if kinds else "no log of an evaluation"
     raise InputError(
-        f"{fspath(path)}: found {description} in the folder, expected logs of one kind; name the files "
-        "instead of the folder, or choose a kind of log with --reader"
+        f"{fspath(path)}: found {found} in the folder, expected logs of one kind; name the files instead of the "
+        "folder, or choose a kind of log with --reader"
     )

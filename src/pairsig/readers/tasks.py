@@ -26,15 +26,14 @@ WEIGHT = "weight"
 """Column with the weights of items in the mean of several tasks' means."""
 
 
-def several(parts: Sequence[Output], methods: Sequence[str]) -> bool:
-    """Whether some method has several tasks. Logs of one task each are compared even if it has another name in each."""
-    pairs = {(method, part.task) for part, method in zip(parts, methods, strict=True)}
-    return len(pairs) > len(set(methods))
+def several(parts: Sequence[Output], systems: Sequence[str]) -> bool:
+    """Whether some system has several tasks. Logs of one task each are compared even if it has another name in each."""
+    return len({(system, part.task) for part, system in zip(parts, systems, strict=True)}) > len(set(systems))
 
 
 def align(
     parts: Sequence[Output],
-    methods: Sequence[str],
+    systems: Sequence[str],
     runs: Sequence[str],
     *,
     metrics: Sequence[str] = (),
@@ -44,7 +43,7 @@ def align(
 
     Parameters
     ----------
-    parts, methods, runs
+    parts, systems, runs
         The tasks of all systems, with the name of the system and of the run.
     metrics
         Names: METRIC for every task and group with it, or TASK/METRIC. Default: all.
@@ -64,47 +63,47 @@ def align(
     for row, part in enumerate(parts):
         by_task.setdefault(part.task, []).append(row)
     if how.get("documents"):
-        raise InputError(
-            f"found --document-file for the tasks {listed(by_task)}, expected one task; choose it with --task NAME"
-        )
-    order = list(dict.fromkeys(methods))
+        found = f"--document-file for the tasks {listed(by_task)}"
+        raise InputError(f"found {found}, expected one task; choose it with --task NAME")
+    order = list(dict.fromkeys(systems))
     common = {
-        task: sorted(rows, key=lambda row: order.index(methods[row]))
+        task: sorted(rows, key=lambda row: order.index(systems[row]))
         for task, rows in by_task.items()
-        if {methods[row] for row in rows} == set(order)
+        if {systems[row] for row in rows} == set(order)
     }
     if not common:
-        tasks_of = {
-            name: [part.task for part, method in zip(parts, methods, strict=True) if method == name] for name in order
-        }
-        each = "; ".join(f"{name} has {listed(tasks_of[name])}" for name in order)
+        tasks_of = {name: [part.task for part, of in zip(parts, systems, strict=True) if of == name] for name in order}
+        each = "; ".join(f"{name} has {listed(tasks)}" for name, tasks in tasks_of.items())
         raise InputError(f"the logs have no task in common, expected at least one: {each}")
     _check_asked(metrics, common, parts)
     asked = [name.casefold() for name in metrics]
-    tasks: dict[str, list[Statistics]] = {}
+    by_name: dict[str, list[Statistics]] = {}
     for task, rows in common.items():
         of_task = [parts[row] for row in rows]
-        needed = [metric.name for metric in shared(of_task) if _asks_in_any_task(asked, metric.name)]
+        needed = [
+            metric.name for metric in shared(of_task)
+            if not asked or any(f"/{name}".endswith(f"/{metric.name.casefold()}") for name in asked)
+        ]  # fmt: skip
         if needed:
-            names = [run_name(methods[row], runs[row]) for row in rows]
-            restricted_to = [restricted(part, needed) for part in of_task]
-            tasks[task] = align_items(restricted_to, names, runs=[runs[row] for row in rows], **how)
+            names = [run_name(systems[row], runs[row]) for row in rows]
+            of_task = [restricted(part, needed) for part in of_task]
+            by_name[task] = align_items(of_task, names, runs=[runs[row] for row in rows], **how)
     of_files = set(chain.from_iterable(part.notes for part in parts))
     test_sets: list[Statistics] = []
-    for task, several_metrics in tasks.items():
-        for data in several_metrics:
+    for task, of_metrics in by_name.items():
+        for data in of_metrics:
             notes = tuple(note if note in of_files else f"{task}: {note}" for note in data.notes)
             test_sets.append(replace(data, dataset=task, notes=notes))
-    test_sets += [replace(data, dataset=group.name) for group, data in _groups(tasks, parts, methods)]
+    test_sets += _groups(by_name, parts, systems)
     chosen = []
     for data in test_sets:
-        named = [metric for metric in data.metrics if _asks(asked, data.dataset, metric.name)]
-        if named:
-            full = tuple(replace(metric, name=f"{data.dataset}/{metric.name}") for metric in named)
+        of_data = [metric for metric in data.metrics if _is_asked(asked, data.dataset, metric.name)]
+        if of_data:
+            full = tuple(replace(metric, name=f"{data.dataset}/{metric.name}") for metric in of_data)
             chosen.append(replace(data, metrics=full))
     if not chosen:
         raise InputError(f"found {listed(metrics)} only in some logs, expected a metric of all")
-    if left := [task for task in by_task if task not in (common if asked else tasks)]:
+    if left := [task for task in by_task if task not in (common if asked else by_name)]:
         note = f"{listed(left)} left out, since only some logs have it and its metrics"
         chosen[0] = replace(chosen[0], notes=(note, *chosen[0].notes))
     return chosen
@@ -112,43 +111,37 @@ def align(
 
 def _check_asked(metrics: Sequence[str], common: Mapping[str, Sequence[int]], parts: Sequence[Output]) -> None:
     """Refuse a metric that no task and no group has."""
-    known: list[tuple[str, str]] = []
-    for task, rows in common.items():
-        known += [(task, metric.name) for metric in shared([parts[row] for row in rows])]
+    known = [(task, metric.name) for task, rows in common.items() for metric in shared([parts[row] for row in rows])]
     known += [(group.name, group.metric) for group in chain.from_iterable(part.groups for part in parts)]
     for name in metrics:
-        if not any(_asks([name.casefold()], task, metric) for task, metric in known):
+        if not any(_is_asked([name.casefold()], task, metric) for task, metric in known):
             full = list(dict.fromkeys(map("/".join, known)))
             raise InputError(f"found no metric {quoted(name)}, expected one of {listed(full)}{near(name, full)}")
 
 
-def _asks_in_any_task(asked: Sequence[str], metric: str) -> bool:
-    """Whether METRIC, or TASK/METRIC for some task, is among the requested names, or none is requested."""
-    return not asked or any(f"/{name}".endswith(f"/{metric.casefold()}") for name in asked)
-
-
-def _asks(asked: Sequence[str], task: str, metric: str) -> bool:
+def _is_asked(asked: Sequence[str], task: str, metric: str) -> bool:
     """Whether METRIC or TASK/METRIC is among the requested names, or none is requested."""
     return not asked or metric.casefold() in asked or f"{task}/{metric}".casefold() in asked
 
 
 def _groups(
-    tasks: Mapping[str, Sequence[Statistics]], parts: Sequence[Output], methods: Sequence[str]
-) -> Iterator[tuple[TaskGroup, Statistics]]:
+    tasks: Mapping[str, Sequence[Statistics]], parts: Sequence[Output], systems: Sequence[str]
+) -> Iterator[Statistics]:
     """The groups for which all systems have a score that is the same mean of the same tasks."""
-    by_method: dict[str, dict[tuple[str, str, tuple[str, ...]], TaskGroup]] = {}
-    for part, method in zip(parts, methods, strict=True):
-        by_method.setdefault(method, {}).update({(g.name, g.metric, g.tasks): g for g in part.groups})
-    for key, group in next(iter(by_method.values())).items():
-        same = [groups[key].means if key in groups else frozenset() for groups in by_method.values()]
-        means = frozenset.intersection(*same)
+    by_system: dict[str, dict[tuple[str, str, tuple[str, ...]], TaskGroup]] = {}
+    for part, system in zip(parts, systems, strict=True):
+        by_system.setdefault(system, {}).update({(g.name, g.metric, g.tasks): g for g in part.groups})
+    for key, group in next(iter(by_system.values())).items():
+        means = frozenset.intersection(
+            *(groups[key].means if key in groups else frozenset() for groups in by_system.values())
+        )
         members: list[Statistics] = []
         for task in group.tasks:
             for data in tasks.get(task, ()):
                 members += [replace(data, metrics=(m,)) for m in data.metrics if m.name == group.metric]
         alike = {(data.systems, data.metrics[0].higher_is_better) for data in members}
         if means and len(members) == len(group.tasks) and len(alike) == 1:
-            yield group, pooled(group, members, over_items="items" in means)
+            yield pooled(group, members, over_items="items" in means)
 
 
 def restricted(part: Output, names: Sequence[str]) -> Output:
@@ -160,36 +153,25 @@ def restricted(part: Output, names: Sequence[str]) -> Output:
 
 
 def pooled(group: TaskGroup, members: Sequence[Statistics], *, over_items: bool) -> Statistics:
-    """The items of all tasks as one test set.
-
-    The mean over items is that of all items. The mean of the tasks' means is Σ w·score / Σ w, with the same weight w
-    for all n items of a task, proportional to 1/n. The weights are whole numbers, with which exact tests can count,
-    unless the sums would be too large.
-    """
+    """The items of all tasks as one test set, whose mean is that of all items or that of the tasks' means."""
     (metric,) = members[0].metrics
-    (column,) = metric.columns
     parts = [
-        replace(
-            data,
-            dataset=task,
-            columns=(column,),
-            counts=data.counts[:, :, [data.columns.index(column)]],
-        )
+        replace(_of_column(data, metric.columns[0]), dataset=task)
         for task, data in zip(group.tasks, members, strict=True)
     ]
-    whole = pool(parts, dataset=group.name)
     missing = [part.provenance["missing"].split(":") for part in parts if "missing" in part.provenance]
     provenance = {"design": parts[0].provenance.get("design", "")}
     if missing:
         provenance["missing"] = f"{missing[0][0]}:{sum(int(number) for _, number in missing)}"
-    whole = replace(whole, provenance={key: value for key, value in provenance.items() if value})
-    name = f"{group.name}/{metric.name}"
+    whole = replace(
+        pool(parts, dataset=group.name), provenance={key: value for key, value in provenance.items() if value}
+    )
+    what = "the mean over the items" if over_items else "the mean of the means"
+    notes = (f"{group.name}/{metric.name} is {what} of {len(parts)} tasks",)
     if over_items:
-        note = f"{name} is the mean over the items of {len(parts)} tasks"
-        return replace(whole, metrics=(metric,), notes=(note,))
+        return replace(whole, metrics=(metric,), notes=notes)
     sizes = np.array([len(part.segments) for part in parts])
-    note = f"{name} is the mean of the means of {len(parts)} tasks"
-    return replace(weighted(whole, metric, sizes, np.repeat(np.arange(len(sizes)), sizes)), notes=(note,))
+    return replace(weighted(whole, metric, sizes, np.repeat(np.arange(len(sizes)), sizes)), notes=notes)
 
 
 def macro(data: Statistics) -> Statistics:
@@ -197,30 +179,22 @@ def macro(data: Statistics) -> Statistics:
     names, group_of = np.unique(data.domains, return_inverse=True)
     if "" in names.tolist():
         raise InputError("found items without a group, expected one for each in the column of --macro")
-    for metric in data.metrics:
-        if not metric.averaged:
-            raise InputError(f"found --macro with {metric.name}, which is no mean over items, expected scores of items")
-    parts = [
-        weighted(
-            replace(
-                data, columns=(metric.columns[0],), counts=data.counts[:, :, [data.columns.index(metric.columns[0])]]
-            ),
-            metric,
-            np.bincount(group_of),
-            group_of,
-        )
-        for metric in data.metrics
-    ]
-    if len(parts) > 1:
-        raise InputError(
-            f"found the scores {listed(metric.name for metric in data.metrics)} with --macro, expected one: "
-            "choose it with --score"
-        )
+    metric, *others = data.metrics
+    if others:
+        scores = listed(metric.name for metric in data.metrics)
+        raise InputError(f"found the scores {scores} with --macro, expected one: choose it with --score")
+    if not metric.averaged:
+        raise InputError(f"found --macro with {metric.name}, which is no mean over items, expected scores of items")
     note = (
-        f"{data.metrics[0].name} is the mean of the means of {len(names):,} groups "
-        f"({listed(names.tolist())}), each with the same weight"
+        f"{metric.name} is the mean of the means of {len(names):,} groups ({listed(names.tolist())}), each with the "
+        "same weight"
     )
-    return replace(parts[0], notes=(*data.notes, note))
+    mean = weighted(_of_column(data, metric.columns[0]), metric, np.bincount(group_of), group_of)
+    return replace(mean, notes=(*data.notes, note))
+
+
+def _of_column(data: Statistics, column: str) -> Statistics:
+    return replace(data, columns=(column,), counts=data.counts[:, :, [data.columns.index(column)]])
 
 
 def weighted(whole: Statistics, metric: Metric, sizes: NDArray[np.intp], group_of: NDArray[np.intp]) -> Statistics:
@@ -233,14 +207,7 @@ def weighted(whole: Statistics, metric: Metric, sizes: NDArray[np.intp], group_o
     scores = whole.counts[:, :, 0] * weights
     counts = np.stack([scores, np.broadcast_to(weights, scores.shape)], axis=2)
     factor = metric.function.factor if isinstance(metric.function, Ratio) else 1.0
-    mean = Metric(
-        metric.name,
-        (metric.columns[0], WEIGHT),
-        Ratio((0,), (1,), factor=factor),
-        f"Σ weight · {metric.name} / Σ weight, with the same weight for each group",
-        higher_is_better=metric.higher_is_better,
-        scale=None,
-        assumed=metric.assumed,
-        title=metric.title,
-    )
+    formula = f"Σ weight · {metric.name} / Σ weight, with the same weight for each group"
+    mean = replace(metric, columns=(metric.columns[0], WEIGHT), function=Ratio((0,), (1,), factor=factor),
+                   formula=formula, averaged=False)  # fmt: skip
     return replace(whole, columns=mean.columns, counts=counts, metrics=(mean,))
