@@ -173,8 +173,9 @@ def _add_rank(commands: console.Commands) -> None:
     _add(group, "n-resamples", default=10_000, help="default: 10,000")
     _add(group, "seed", "unit")
     group = p.group("output")
-    _add(group, "format", choices=("table", "markdown", "latex", "html", "json", "csv"))
+    _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
+    group.add_argument("--html", type=console.page, metavar="FILE", help="also write it as a page for a browser")
     group.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
     _add(group, "plot")
     group = p.group(console.RARE)
@@ -557,6 +558,10 @@ def _rank(arguments: argparse.Namespace) -> None:
     _show(arguments, ranked._rows, lambda form: ranks.render(ranked, form), ranked.notes)
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
+    if arguments.html:
+        from pairsig.report.page import of_table
+
+        tables.write_text(of_table(f"Ranks by {ranked.metric.name}", ranked._repr_html_()), arguments.html)
     if arguments.plot:
         ranked.plot(arguments.plot)
 

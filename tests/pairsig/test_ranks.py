@@ -164,6 +164,15 @@ def test_tables_and_pictures():
     assert result.plot().axes[0].get_xlabel().startswith("gain over a")
 
 
+@pytest.mark.parametrize(
+    ("form", "border"), [("table", "a line"), ("latex", "a line"), ("html", "a line"), ("markdown", "a new cluster")]
+)
+def test_every_format_explains_its_signs(form, border):
+    shown = rank({"a": np.arange(40) % 9 > 0, "b": np.arange(40) % 2 > 0})._rendered(form)
+    assert "p (next): p-value of the system and the next one, adjusted for all pairs; †: at most 0.05" in shown
+    assert f"{border}: all systems above are significantly better than all below" in shown
+
+
 def test_bad_input():
     with pytest.raises(InputError, match=r"found one system, 'a', expected at least two to rank|found one system"):
         rank({"a": [1, 0]})

@@ -28,6 +28,7 @@ from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
+from pairsig.metrics.names import metric_name
 from pairsig.stats import paired
 from pairsig.stats.paired import Unit
 
@@ -413,13 +414,13 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     )
     level = f" [{100 * (1 - ranking.alpha):g} %]" if table["behind_low"].notna().any() else ""
     columns = RANKS.view(
-        cluster="", ranks="rank", system="", score=str(table["metric"].iloc[0]), behind=f"behind{level}", p_next=""
+        cluster="", ranks="rank", system="", score=metric_name(ranking.metric.name), behind=f"behind{level}", p_next=""
     )
     return rendering.render(
         rows,
         columns if format == "markdown" else columns[1:],
         format,
-        notes=[_summary(ranking)],
+        notes=[_summary(ranking), *_key(ranking, "a new cluster" if format == "markdown" else "a line")],
         signatures=ranking._pairs["signature"],
         borders=(np.flatnonzero(np.diff(table["cluster"])) + 1).tolist(),
     )
@@ -441,6 +442,13 @@ def _summary(ranking: Ranking) -> str:
         )
     return (
         f"{significant:,} of {len(pairs):,} pairs differ significantly, {which}; ranks and intervals hold "
-        f"simultaneously (family-wise error rate {100 * ranking.alpha:g} %, max-T); † significantly better than the "
-        f"next system{without}"
+        f"simultaneously (family-wise error rate {100 * ranking.alpha:g} %, max-T){without}"
     )
+
+
+def _key(ranking: Ranking, border: str) -> list[str]:
+    """What the columns and lines of the table mean."""
+    p = f"p (next): p-value of the system and the next one, adjusted for all pairs; †: at most {ranking.alpha:g}"
+    if ranking._rows["cluster"].iloc[-1] == 1:
+        return [p]
+    return [p, f"{border}: all systems above are significantly better than all below"]

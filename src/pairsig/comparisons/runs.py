@@ -30,6 +30,7 @@ from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
+from pairsig.metrics.names import metric_name
 from pairsig.stats.adjust import holm
 from pairsig.stats.paired import Unit, with_settings
 from pairsig.stats.pass_fail import score_of_a_pass
@@ -221,7 +222,10 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
 
     Lines below the table explain the p-values and the components of the variance. In LaTeX they are comments.
     """
-    rows = table.assign(runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)])
+    rows = table.assign(
+        metric=table["metric"].map(metric_name),
+        runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)],
+    )
     columns = [
         *RUNS.view(metric="", system_a="A", system_b="B", runs="", score_a="", score_b=""),
         replace(DIFFERENCE, heading="A − B [95 %]"),
@@ -240,7 +244,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
 
 
 def _about(row: Any) -> str:
-    return f"{row.metric}, {row.system_a} and {row.system_b}"
+    return f"{metric_name(row.metric)}, {row.system_a} and {row.system_b}"
 
 
 def caveats(table: pd.DataFrame) -> list[str]:

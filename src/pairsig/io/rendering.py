@@ -290,7 +290,7 @@ def _html(
         folded_cells = [(head, cell) for head, cell in zip(heads[shown:], texts[shown:], strict=True) if cell != "–"]
         terms = "".join(f"<dt>{escape(head)}</dt><dd>{escape(cell)}</dd>" for head, cell in folded_cells)
         more = f'<td><details><summary title="the other columns"></summary><dl>{terms}</dl></details></td>' * folded
-        border = ' style="border-top: 1px solid"' * (number in borders)
+        border = ' style="border-top: 2px solid"' * (number in borders)
         lines.append(f"<tr{border}>{row('td', texts)}{more}</tr>")
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return "\n".join([*lines, "</tbody>", "</table>", *([f"<ul>{items}</ul>"] if items else [])])

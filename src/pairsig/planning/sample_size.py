@@ -25,6 +25,7 @@ from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, frame, read, records
+from pairsig.metrics.names import metric_name
 from pairsig.stats import power as exact_power
 from pairsig.stats.intervals import ENOUGH, Intervals
 from pairsig.stats.margins import Amount, best_score, in_unit
@@ -576,6 +577,7 @@ def _printed(row: Row) -> Row:
     if row["source"] != "outcomes" and row["power_low"] is not None:
         ends = f" [{100 * row['power_low']:.0f}, {100 * row['power_high']:.0f}]"
     return {
+        "metric": metric_name(row["metric"]),
         "gain": _ends(row, size, "{:.3g}") if asked else f"{row[size]:.6g}",
         "n_segments": f"{row['n_segments']:,}" if asked else _ends(row, "n", "{:,.0f}"),
         "power": f"{100 * row['power']:.0f} %{ends}",
