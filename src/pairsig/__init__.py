@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pairsig.comparisons.plans import Plan, plan
     from pairsig.comparisons.ranks import Ranking, rank
     from pairsig.comparisons.runs import RunComparison, compare_runs
-    from pairsig.core.statistics import Statistics, collect, pool
+    from pairsig.core.statistics import Statistics, collect
     from pairsig.core.statistics import read as read_statistics
     from pairsig.core.statistics import write as write_statistics
     from pairsig.io.errors import InputError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pairsig.readers.extraction import extract
     from pairsig.readers.inputs import read
     from pairsig.stats.exact import ExactResult, exact_test
-    from pairsig.stats.intervals import Interval, difference_interval
+    from pairsig.stats.intervals import Interval, difference_interval, score_interval
     from pairsig.stats.margins import MarginResult, margin_test
     from pairsig.stats.sampling import TestResult, bootstrap_test, randomization_test
 
@@ -37,23 +37,23 @@ _NAMES = {
     "comparisons.runs": ("RunComparison", "compare_runs"),
     "comparisons.plans": ("Plan", "plan"),
     "comparisons.ranks": ("Ranking", "rank"),
-    "core.statistics": ("Statistics", "collect", "pool", "read_statistics", "write_statistics"),
+    "core.statistics": ("Statistics", "collect", "read_statistics", "write_statistics"),
     "io.errors": ("InputError",),
     "metrics": ("Metric", "Ratio"),
     "readers.extraction": ("extract",),
     "readers.inputs": ("read",),
     "stats.exact": ("ExactResult", "exact_test"),
-    "stats.intervals": ("Interval", "ScoreInterval", "difference_interval", "score_interval"),
+    "stats.intervals": ("Interval", "difference_interval", "score_interval"),
     "stats.margins": ("MarginResult", "margin_test"),
     "stats.sampling": ("TestResult", "bootstrap_test", "randomization_test"),
 }
 
 __all__ = [
     "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "Metric",
-    "Plan", "Ranking", "Ratio", "RunComparison", "ScoreInterval", "Statistics", "TestResult", "__version__",
+    "Plan", "Ranking", "Ratio", "RunComparison", "Statistics", "TestResult", "__version__",
     "bootstrap_test",
     "collect", "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",
-    "metric_names", "plan", "pool", "randomization_test", "rank", "read", "read_statistics", "score_interval",
+    "metric_names", "plan", "randomization_test", "rank", "read", "read_statistics", "score_interval",
     "write_statistics",
 ]  # fmt: skip
 

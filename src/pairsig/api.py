@@ -21,7 +21,7 @@ from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.rendering import render
-from pairsig.io.results import TableResult
+from pairsig.io.results import Plotted, TableResult
 from pairsig.io.tables import records
 from pairsig.metrics import Metric
 from pairsig.report import sentences
@@ -44,7 +44,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison(TableResult):
+class Comparison(TableResult, Plotted):
     """Pairs of systems with scores, differences, intervals and p-values: what `compare` returns.
 
     `print` shows one sentence per pair; a notebook shows a table. `difference`, `pvalue`, `confidence_interval`,

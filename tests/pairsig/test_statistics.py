@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import simulate
 from conftest import examples
 from pairsig import InputError, Statistics
-from pairsig.core import statistics
+from pairsig.core import long_table, statistics
+from pairsig.io.memory import Memory
 from pairsig.metrics import registry
 
 FIELDS = ("systems", "groups", "kinds", "columns", "runs")
@@ -27,6 +28,10 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         assert getattr(one, field) == getattr(other, field), field
     for field in ARRAYS:
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field), strict=field == "counts")
+
+
+def from_table(rows: pd.DataFrame, *, dataset: str, source: str = "the table") -> Statistics:
+    return Statistics(dataset=dataset, **long_table.fields(rows, source, Memory.whole()))
 
 
 def table(**columns) -> pd.DataFrame:
@@ -72,7 +77,7 @@ class TestRoundTrip:
     def test_a_name_may_end_in_a_hyphen(self):
         data = Statistics.from_arrays({name: np.ones((1, 1)) for name in ("a-", "a", "-")}, ["value"], dataset="x")
         assert data.methods == data.systems
-        assert_same(Statistics.from_table(data.to_table(), dataset="x"), data)
+        assert_same(from_table(data.to_table(), dataset="x"), data)
 
     @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
     @examples(6)
@@ -128,7 +133,7 @@ class TestRoundTrip:
 
 class TestFromTable:
     def test_defaults(self):
-        data = Statistics.from_table(table(), dataset="d")
+        data = from_table(table(), dataset="d")
         assert (data.systems, data.groups, data.kinds) == (("a", "b"), ("a", "b"), ("", ""))
         assert data.segments.tolist() == ["1", "2", "3"]
         assert data.documents.tolist() == data.domains.tolist() == [""] * 3
@@ -137,22 +142,22 @@ class TestFromTable:
 
     def test_a_blank_group_is_the_system_itself(self):
         # Two systems without a group are not of the same group.
-        data = Statistics.from_table(table(group=["", "", "", "", "", ""]), dataset="d")
+        data = from_table(table(group=["", "", "", "", "", ""]), dataset="d")
         assert data.groups == ("a", "b")
-        data = Statistics.from_table(table(group=[None] * 3 + ["g"] * 3), dataset="d")
+        data = from_table(table(group=[None] * 3 + ["g"] * 3), dataset="d")
         assert data.groups == ("a", "g")
 
     @pytest.mark.parametrize("order", [[0, 1, 2, 5, 3, 4], [0, 3, 1, 4, 2, 5]])
     def test_segments_are_matched_by_id_in_any_order_of_rows(self, order):
-        expected = Statistics.from_table(table(), dataset="d")
-        assert_same(Statistics.from_table(table().iloc[order], dataset="d"), expected)
+        expected = from_table(table(), dataset="d")
+        assert_same(from_table(table().iloc[order], dataset="d"), expected)
 
     @pytest.mark.parametrize("dtype", ["Int64", "object", "uint16", "string"])
     def test_any_dtype_of_whole_numbers(self, dtype):
-        data = Statistics.from_table(table(correct=pd.Series([1, 2, 3, 3, 2, 1]).astype(dtype)), dataset="d")
+        data = from_table(table(correct=pd.Series([1, 2, 3, 3, 2, 1]).astype(dtype)), dataset="d")
         assert data.counts[:, :, 0].tolist() == [[1, 2, 3], [3, 2, 1]]
         assert np.issubdtype(data.counts.dtype, np.integer)
-        truth = Statistics.from_table(table(correct=[True, False, True] * 2), dataset="d")
+        truth = from_table(table(correct=[True, False, True] * 2), dataset="d")
         assert truth.counts[:, :, 0].tolist() == [[1, 0, 1]] * 2
 
     @pytest.mark.parametrize(
@@ -173,15 +178,15 @@ class TestFromTable:
     )
     def test_refused(self, columns, fragments):
         with pytest.raises(InputError, match=message("the source", *fragments)):
-            Statistics.from_table(table(**columns), dataset="d", source="the source")
+            from_table(table(**columns), dataset="d", source="the source")
 
     def test_no_rows_no_counts_no_keys(self):
         with pytest.raises(InputError, match=message("empty", "expected one row per system and segment")):
-            Statistics.from_table(table().iloc[:0], dataset="d")
+            from_table(table().iloc[:0], dataset="d")
         with pytest.raises(InputError, match="no column of counts"):
-            Statistics.from_table(table()[["system", "segment"]], dataset="d")
+            from_table(table()[["system", "segment"]], dataset="d")
         with pytest.raises(InputError, match=message("segment, correct, total", "expected `system` too")):
-            Statistics.from_table(table().drop(columns="system"), dataset="d")
+            from_table(table().drop(columns="system"), dataset="d")
 
 
 class TestFromFile:
@@ -361,7 +366,7 @@ class TestRuns:
         return pd.DataFrame(keys | {"correct": range(9), "total": [9] * 9})
 
     def test_read_from_a_table(self, runs):
-        found = Statistics.from_table(runs, dataset="d")
+        found = from_table(runs, dataset="d")
         assert found.systems == ("a-1", "a-2", "b-x")
         assert found.methods == ("a", "a", "b")
         assert found.runs == ("1", "2", "x")
@@ -370,7 +375,7 @@ class TestRuns:
 
     @pytest.mark.parametrize("suffix", ["parquet", "tsv"])
     def test_written_and_read(self, tmp_path, runs, suffix):
-        given = Statistics.from_table(runs.sample(frac=1, random_state=1), dataset="d")
+        given = from_table(runs.sample(frac=1, random_state=1), dataset="d")
         statistics.write(given, tmp_path / f"a.{suffix}")
         assert_same(statistics.read(tmp_path / f"a.{suffix}"), given)
 
@@ -406,7 +411,7 @@ class TestRuns:
         if "system" in change:
             change = change | {"segment": [1, 2, 3, 4, 5, 6, 1, 2, 3]}
         with pytest.raises(InputError, match=fragments):
-            Statistics.from_table(runs.assign(**change), dataset="d")
+            from_table(runs.assign(**change), dataset="d")
 
     def test_a_run_must_end_the_name(self):
         given = Statistics.from_arrays({"a": [[1]]}, ["value"])

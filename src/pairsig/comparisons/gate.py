@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,9 +41,6 @@ from pairsig.stats.intervals import Intervals
 from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import tango
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Verdict = Literal["passed", "worse", "undecided"]
 
@@ -186,16 +183,6 @@ class Gate(Shown):
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
-
-    def _figure(self) -> Figure:
-        """Each gain, and how far down it may be (the largest loss)."""
-        from pairsig.io import pictures
-
-        rows = []
-        for check in self.checks:
-            gain = -check.change if check.lower_is_better else check.change
-            rows.append((f"{check.name}: {check.verdict}, margin {check.margin:g}", gain, -check.largest_loss, gain))
-        return pictures.intervals(rows, f"gain of {self.candidate} over {self.baseline}; line: to the largest loss")
 
 
 def gate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pairsig.comparisons import inputs
 from pairsig.core.definitions import find
@@ -17,9 +17,6 @@ from pairsig.planning import sample_size
 from pairsig.planning.sample_size import LENGTHS, OUTCOMES, Spread, render
 from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -47,18 +44,6 @@ class Plan(TableResult):
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         return render(self._rows, format)
-
-    def _figure(self) -> Figure:
-        """What was asked for, with its interval: numbers of segments, gains or margins."""
-        from pairsig.io import pictures
-
-        shown = []
-        for row in self._rows.to_dict("records"):
-            name, asked = ("n", "n_segments") if row["question"] == "segments" else (row["question"],) * 2
-            size = row["gain" if row["claim"] == "difference" else "margin"]
-            fixed = f"{size:g} points" if name == "n" else f"{row['n_segments']:,} segments"
-            shown.append((f"{row['claim']}, {fixed}", row[asked], row[f"{name}_low"], row[f"{name}_high"]))
-        return pictures.intervals(shown, f"{listed(dict.fromkeys(self._rows['question']))}, {self._rows['metric'][0]}")
 
 
 def plan(

@@ -25,7 +25,7 @@ from pairsig.io.columns import RANKED_PAIRS, RANKS
 from pairsig.io.errors import InputError, named
 from pairsig.io.memory import Memory
 from pairsig.io.packages import pd
-from pairsig.io.results import TableResult
+from pairsig.io.results import Plotted, TableResult
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.metrics.names import metric_name
@@ -51,7 +51,7 @@ Of simulated test sets of equally good systems with skewed values, those beyond 
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Ranking(TableResult):
+class Ranking(TableResult, Plotted):
     """Systems in the order of their scores, with simultaneous intervals of their ranks: what `rank` returns.
 
     `print` shows the table that `pairsig rank` prints, and a notebook shows the same as HTML.

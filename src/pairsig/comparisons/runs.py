@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,6 @@ from pairsig.metrics.names import metric_name
 from pairsig.stats.adjust import holm
 from pairsig.stats.paired import Unit, with_settings
 from pairsig.stats.pass_fail import score_of_a_pass
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Design = Literal["crossed", "nested"]
 Floats = NDArray[np.float64]
@@ -97,14 +94,6 @@ class RunComparison(TableResult):
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         return render(self._rows, format)
-
-    def _figure(self) -> Figure:
-        """Differences with their intervals over runs and test sets."""
-        from pairsig.io import pictures
-
-        columns = ["system_a", "system_b", "difference", "ci_low", "ci_high"]
-        rows = [(f"{a} − {b}", *ends) for a, b, *ends in self._rows[columns].itertuples(index=False)]
-        return pictures.intervals(rows, f"difference, points of {self.metric.name}, over runs and test sets")
 
 
 def compare_runs(

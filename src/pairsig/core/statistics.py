@@ -24,19 +24,16 @@ from pairsig.core.labels import (
     two_dimensional,
     without_run,
 )
-from pairsig.core.long_table import KEYS, smallest_type
+from pairsig.core.long_table import smallest_type
 from pairsig.core.omission import Omission
 from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
-
-__all__ = ["KEYS", "Statistics", "by_document", "collect", "label_array", "label_arrays", "only_metric",
-           "paired_by_index", "pool", "read", "run_name", "unused_documents", "write"]  # fmt: skip
 
 OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length", "recall_denominator")
 """Columns of metrics that belong to the test set and must be equal for all systems."""
@@ -46,8 +43,8 @@ OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length", "recall_deno
 class Statistics:
     """Counts or scores of several systems on all segments of a test set.
 
-    Every function for several systems accepts this class. `from_arrays` and `from_table` create it,
-    `pairsig.core.statistics.read` and `write` store it, and `of` returns the counts of a metric.
+    Every function for several systems accepts this class. `from_arrays` creates it, `read` and `write` of this module
+    store it, and `of` returns the counts of a metric.
 
     Attributes
     ----------
@@ -131,18 +128,7 @@ class Statistics:
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
 
     def as_read(self, rows: pd.DataFrame) -> Any:
-        """Convert a table of results to the kind of data frame that was read; it stays one of pandas for all else.
-
-        Parameters
-        ----------
-        rows
-            A table of pandas.
-
-        Returns
-        -------
-        DataFrame
-            Of the library of the frame that `pairsig.read` read.
-        """
+        """Convert a table of results to the kind of data frame that was read; it stays one of pandas for all else."""
         if self.library is None or self.library.is_pandas():
             return rows
         import narwhals.stable.v2 as nw
@@ -188,12 +174,9 @@ class Statistics:
         return without_run(self.systems, self.runs)
 
     def numbered(self) -> Statistics:
-        """Treat systems called METHOD-1, METHOD-2, … as runs of METHOD.
+        """Treat systems called METHOD-1, METHOD-2, … as runs of METHOD, for methods that have at least two.
 
-        Returns
-        -------
-        Statistics
-            The same counts, with runs for methods that have at least two. Nothing changes if systems already have runs.
+        Nothing changes if systems already have runs.
         """
         if any(self.runs):
             return self
@@ -266,57 +249,19 @@ class Statistics:
             **label_arrays(documents=documents, domains=domains),
         )
 
-    @classmethod
-    def from_table(cls, table: pd.DataFrame, *, dataset: str, source: str = "the table") -> Statistics:
-        """Create statistics from a long table with one row per system, run and segment.
-
-        Parameters
-        ----------
-        table
-            With the columns `system` and `segment`, optionally `run`, `group`, `kind`, `document` and `domain`; all
-            other columns are counts. With runs, `system` has the method, and the system is called METHOD-RUN.
-        dataset
-            Name of the test set.
-        source
-            What error messages call the table.
-
-        Returns
-        -------
-        Statistics
-            With the segments in the order of the first system. All systems and runs must have the same ones.
-
-        Raises
-        ------
-        InputError
-            If a row is repeated or missing, or if a cell is not what its column needs; the message names the row.
-        """
-        names = [str(name) for name in table.columns]
-        check_distinct(names, source)
-        rows = tables.whole(table.set_axis(names, axis=1), source)
-        return cls(dataset=dataset, **long_table.fields(rows, source, Memory.whole()))
-
     def to_table(self) -> pd.DataFrame:
-        """Return a long table with one row per system, run and segment: the inverse of `from_table`.
-
-        Returns
-        -------
-        DataFrame
-            It has a column `run` if any system has runs.
-        """
+        """Return a long table with one row per system, run (if any system has runs) and segment."""
         n_systems, n_segments, n_columns = self.counts.shape
-        methods = self.methods
+        of_systems = {"system": self.methods, "run": self.runs, "group": self.groups, "kind": self.kinds}
         keys = {
-            "system": pd.Categorical(np.repeat(methods, n_segments), categories=list(dict.fromkeys(methods))),
+            name: pd.Categorical(
+                np.repeat(labels, n_segments), categories=list(dict.fromkeys(labels)) if name == "system" else None
+            )
+            for name, labels in of_systems.items()
+            if name != "run" or any(labels)
         }
-        if any(self.runs):
-            keys["run"] = pd.Categorical(np.repeat(self.runs, n_segments))
-        keys |= {
-            "group": pd.Categorical(np.repeat(self.groups, n_segments)),
-            "kind": pd.Categorical(np.repeat(self.kinds, n_segments)),
-            "segment": np.tile(self.segments, n_systems),
-            "document": np.tile(self.documents, n_systems),
-            "domain": np.tile(self.domains, n_systems),
-        }
+        of_segments = {"segment": self.segments, "document": self.documents, "domain": self.domains}
+        keys |= {name: np.tile(labels, n_systems) for name, labels in of_segments.items()}
         flat = self.counts.reshape(n_systems * n_segments, n_columns)
         return pd.DataFrame(keys | {name: flat[:, index] for index, name in enumerate(self.columns)})
 
@@ -326,20 +271,7 @@ class Statistics:
         systems: Sequence[str] | None = None,
         segments: NDArray[np.intp] | slice | None = None,
     ) -> Statistics:
-        """Select some systems and segments.
-
-        Parameters
-        ----------
-        systems
-            Names, in the new order.
-        segments
-            Positions, in any order; repeats are allowed.
-
-        Returns
-        -------
-        Statistics
-            Views of the counts where possible.
-        """
+        """Select systems by name, in the new order, and segments by position, also repeatedly; views where possible."""
         selected = self
         if systems is not None:
             rows = [self.systems.index(system) for system in systems]
@@ -372,18 +304,7 @@ class Statistics:
         return self if order == list(range(len(ids))) else self.select(segments=np.array(order, dtype=np.intp))
 
     def of(self, metric: Metric) -> NDArray[Any]:
-        """Return the counts of a metric, after checking them for impossible values.
-
-        Parameters
-        ----------
-        metric
-            The metric, such as `pairsig.metrics.registry.metric("f1")`.
-
-        Returns
-        -------
-        ndarray
-            Shape (systems × segments × columns of the metric's totals). It may be a view of `counts`: do not write to
-            it.
+        """Return the counts of a metric, (systems × segments × columns of its totals), perhaps a view of `counts`.
 
         Raises
         ------
@@ -437,13 +358,7 @@ class Statistics:
         )
 
     def duplicates(self) -> list[tuple[str, str]]:
-        """Find pairs of systems with the same counts on every segment.
-
-        Returns
-        -------
-        list of tuple
-            Names of an earlier system and of its copy.
-        """
+        """Pairs of systems with the same counts on every segment: an earlier system and its copy."""
         seen: dict[bytes, str] = {}
         pairs = []
         for system, counts in zip(self.systems, self.counts, strict=True):
@@ -451,11 +366,6 @@ class Statistics:
             if first != system:
                 pairs.append((first, system))
         return pairs
-
-    def unused_documents(self) -> str:
-        """A note for tests of segments if their documents are known and hold several; else nothing."""
-        unused = unused_documents(self.documents, self.dataset)
-        return f"{unused}; add --unit document if segments of a document are not independent" if unused else ""
 
     def inconsistencies(self) -> list[str]:
         """Warnings about counts that belong to the test set, but differ between systems."""
@@ -481,13 +391,12 @@ _LABELS_OF_SYSTEMS = ("systems", "groups", "kinds", "runs")
 """Attributes of `Statistics` with one string per system."""
 
 
-def unused_documents(documents: NDArray[np.str_], dataset: str = "") -> str:
+def unused_documents(documents: NDArray[np.str_]) -> str:
     """A clause on documents that hold several segments and were not used; "" if there are none."""
     n_documents = 0 if "" in documents else len(np.unique(documents))
     if not 1 < n_documents < len(documents):
         return ""
-    segments = f"the {len(documents):,} segments{f' of {dataset}' if dataset else ''}"
-    return f"{segments} come from {n_documents:,} documents, which were not used"
+    return f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used"
 
 
 def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[Any]:
@@ -545,10 +454,6 @@ def collect(
     InputError
         If segments, columns, documents or domains differ, or if a system appears twice.
 
-    See Also
-    --------
-    pool : Combines test sets instead of systems.
-
     Examples
     --------
     >>> import numpy as np
@@ -577,10 +482,8 @@ def collect(
                     f"{dataset}: system {part.systems[0]} was counted with {what} than {first.systems[0]}{shown}, "
                     "expected the same for all systems"
                 )
-        for key, wanted, found in (
-            ("document", first.documents, part.documents),
-            ("domain", first.domains, part.domains),
-        ):
+        for key in ("document", "domain"):
+            wanted, found = (getattr(of, f"{key}s") for of in (first, part))
             if not np.array_equal(wanted, found):
                 row = int(np.argmax(wanted != found))
                 raise InputError(
@@ -608,38 +511,9 @@ def collect(
 def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
     """Concatenate several test sets into one, for the systems that are on all of them.
 
-    Parameters
-    ----------
-    parts
-        Statistics of at least two test sets.
-    dataset
-        Name of the new test set.
-
-    Returns
-    -------
-    Statistics
-        Ids of segments and documents begin with the name of their test set, which is also the domain of segments
-        without one ("" or "-"). Groups and kinds of systems are those on the first test set.
-
-    Raises
-    ------
-    InputError
-        If fewer than two systems are on all test sets, or if names or columns do not match.
-
-    See Also
-    --------
-    collect : Combines systems instead of test sets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pairsig
-    >>> parts = [
-    ...     pairsig.Statistics.from_arrays({"a": np.ones(n), "b": np.zeros(n)}, ["value"], dataset=name)
-    ...     for name, n in (("news", 2), ("talks", 1))
-    ... ]
-    >>> pairsig.pool(parts, dataset="both").segments.tolist()
-    ['news/1', 'news/2', 'talks/1']
+    Ids of segments and documents begin with the name of their test set, which is also the domain of segments without
+    one ("" or "-"). Groups and kinds of systems are those on the first test set. An `InputError` is raised if fewer
+    than two systems are on all test sets, or if names or columns do not match.
     """
     datasets = [part.dataset for part in parts]
     repeated = [name for name in datasets if datasets.count(name) > 1]
@@ -647,15 +521,14 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
         raise InputError(f"{dataset}: found {len(repeated)} datasets called {repeated[0]}, expected different names")
     shared = [system for system in parts[0].systems if all(system in part.systems for part in parts[1:])]
     if len(shared) < 2:
-        names = ", ".join(part.dataset for part in parts)
+        names = ", ".join(datasets)
         raise InputError(f"{dataset}: found {len(shared)} systems that are in all of {names}, expected at least two")
-    columns = parts[0].columns
     chosen = [part.select(systems=shared) for part in parts]
     for part in chosen[1:]:
-        if part.columns != columns:
+        if part.columns != chosen[0].columns:
             raise InputError(
                 f"{dataset}: {part.dataset} has the columns {listed(part.columns)}, "
-                f"expected those of {parts[0].dataset}: {listed(columns)}"
+                f"expected those of {datasets[0]}: {listed(chosen[0].columns)}"
             )
 
     segments, documents, domains = [], [], []
@@ -670,7 +543,7 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
         documents=np.array(documents),
         domains=np.array(domains),
         counts=np.concatenate([part.counts for part in chosen], axis=1),
-        provenance={"pool": ", ".join(part.dataset for part in parts)},
+        provenance={"pool": ", ".join(datasets)},
     )
 
 
@@ -691,22 +564,11 @@ def write(statistics: Statistics, path: str | Path) -> None:
 
     See Also
     --------
-    read_statistics : Reads the file again.
+    read_statistics : Reads the file again; with an example.
 
     Notes
     -----
     In Parquet, integers get the smallest signed type that holds their column and its negatives.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> import pairsig
-    >>> data = pairsig.Statistics.from_arrays({"a": np.ones(3), "b": np.zeros(3)}, ["value"], dataset="mine")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pairsig.write_statistics(data, f"{folder}/mine.parquet")
-    ...     pairsig.read_statistics(f"{folder}/mine.parquet").systems
-    ('a', 'b')
     """
     table = statistics.to_table()
     if Path(path).suffix != ".parquet":
@@ -747,7 +609,7 @@ _PAGE = 2**20
 
 
 def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
-    r"""Read statistics from a Parquet, TSV or CSV file.
+    """Read statistics from a Parquet, TSV or CSV file.
 
     Parameters
     ----------
@@ -781,14 +643,13 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
+    >>> import numpy as np
     >>> import pairsig
+    >>> data = pairsig.Statistics.from_arrays({"a": np.ones(3), "b": np.zeros(3)}, ["value"], dataset="mine")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "mine.csv"
-    ...     _ = path.write_text("system,segment,correct,total\na,1,3,4\na,2,1,2\nb,1,2,4\nb,2,2,2\n")
-    ...     data = pairsig.read_statistics(path)
-    >>> data.dataset, data.systems, data.columns
-    ('mine', ('a', 'b'), ('correct', 'total'))
+    ...     pairsig.write_statistics(data, f"{folder}/mine.parquet")
+    ...     pairsig.read_statistics(f"{folder}/mine.parquet").systems
+    ('a', 'b')
     """
     path = Path(path)
     room = memory or Memory.whole()

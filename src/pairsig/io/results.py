@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """A result with rows, `_rows`, and a figure, `_figure`."""
+    """A result with rows, `_rows`."""
 
     _rows: pd.DataFrame
-
-    def _figure(self) -> Figure:
-        raise NotImplementedError
 
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers of the result as a pandas data frame."""
@@ -33,6 +30,13 @@ class Shown:
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=2)
+
+
+class Plotted:
+    """A result with a figure, `_figure`."""
+
+    def _figure(self) -> Figure:
+        raise NotImplementedError
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Plot the result.

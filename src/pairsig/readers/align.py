@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core.statistics import Statistics, label_array
+from pairsig.core.labels import label_array
+from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.metrics import Metric
 from pairsig.readers.output import Missing, Output, whole

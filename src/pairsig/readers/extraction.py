@@ -92,7 +92,8 @@ def extract(
     >>> found.columns[:2], found.counts[0, 0, :2].tolist()
     (('hypothesis_length', 'reference_length'), [6, 6])
     """
-    from pairsig.core.statistics import Statistics, label_array, label_arrays
+    from pairsig.core.labels import label_array, label_arrays
+    from pairsig.core.statistics import Statistics
 
     chosen = registry.metric(metric)
     name = reader_for(chosen, reader)

@@ -17,7 +17,9 @@ import numpy as np
 
 from pairsig import readers
 from pairsig.core import statistics
-from pairsig.core.statistics import Statistics, run_name
+from pairsig.core.labels import run_name
+from pairsig.core.long_table import KEYS
+from pairsig.core.statistics import Statistics
 from pairsig.io import tables
 from pairsig.io.choices import choose, once, options_of, spelled
 from pairsig.io.errors import InputError, listed, named, printable
@@ -316,7 +318,7 @@ def is_statistics(path: str | Path) -> bool:
     path = Path(path)
     if path.suffix in tables.SEPARATORS and path.is_file():
         head = beginning(path).decode("utf-8", errors="replace").partition("\n")[0]
-        return set(statistics.KEYS) - {"run"} <= set(head.rstrip("\r").split(tables.SEPARATORS[path.suffix]))
+        return set(KEYS) - {"run"} <= set(head.rstrip("\r").split(tables.SEPARATORS[path.suffix]))
     if path.suffix != ".parquet" or not path.is_file():
         return False
     need("pyarrow")

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core.statistics import Statistics, pool, run_name
+from pairsig.core.labels import run_name
+from pairsig.core.statistics import Statistics, pool
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.metrics import Metric, Ratio

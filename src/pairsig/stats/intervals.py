@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,6 @@ from pairsig.io.results import OneRow
 from pairsig.metrics import Metric
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import Items, may_pass_or_fail, score_of_a_pass
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -77,12 +74,6 @@ class Interval(OneRow):
     n_different: int
     passed_or_failed: bool
     concentrated: bool = False
-
-    def _figure(self) -> Figure:
-        from pairsig.io import pictures
-
-        label = f"a − b, {100 * self.confidence_level:g} % interval, {self.n_units:,} {self.unit}s"
-        return pictures.intervals([("", (self.low + self.high) / 2, self.low, self.high)], label)
 
     @property
     def doubt(self) -> str:
@@ -180,54 +171,13 @@ def difference_interval(
     return of_pair(Pair.of(a, b, metric, document), confidence_level)
 
 
-@dataclass(frozen=True)
-class ScoreInterval(OneRow):
-    """Confidence interval of the score of one system.
-
-    Attributes
-    ----------
-    metric, score
-        Name of the metric, and the score on the test set.
-    low, high
-        Ends of the interval, in points; nan if there is none: for a single unit, or for equal scores on all units.
-    confidence_level
-        As specified.
-    unit, n_units
-        Unit of sampling, and number of units.
-
-    See Also
-    --------
-    score_interval : Returns this.
-
-    Examples
-    --------
-    >>> interval = score_interval([1] * 9 + [0] * 3)
-    >>> interval.score, round(interval.low, 2), round(interval.high, 2)
-    (0.75, 0.47, 0.91)
-    """
-
-    metric: str
-    score: float
-    low: float
-    high: float
-    confidence_level: float
-    unit: Unit
-    n_units: int
-
-    def _figure(self) -> Figure:
-        from pairsig.io import pictures
-
-        label = f"{self.metric}, {100 * self.confidence_level:g} % interval, {self.n_units:,} {self.unit}s"
-        return pictures.intervals([("", self.score, self.low, self.high)], label)
-
-
 def score_interval(
     scores: ArrayLike,
     *,
     metric: str | Metric | None = None,
     confidence_level: float = 0.95,
     document: ArrayLike | None = None,
-) -> ScoreInterval:
+) -> ConfidenceInterval:
     """Confidence interval of the score of one system on the population that the test set was drawn from.
 
     Parameters
@@ -243,7 +193,8 @@ def score_interval(
 
     Returns
     -------
-    ScoreInterval
+    ConfidenceInterval
+        The ends `low` and `high`, in points; nan for a single unit, or for equal scores on all units.
 
     Raises
     ------
@@ -266,10 +217,8 @@ def score_interval(
     (2.58, 4.75)
     """
     pair = Pair.of(scores, scores, metric, document)
-    units = pair.units[:1]
-    ((low, high),) = of_scores(units, pair.metric, confidence_level)
-    score = float(pair.scorer.scores[0])
-    return ScoreInterval(pair.metric.name, score, low, high, confidence_level, pair.unit, units.shape[1])
+    ((low, high),) = of_scores(pair.units[:1], pair.metric, confidence_level)
+    return ConfidenceInterval(low, high)
 
 
 def of_pair(pair: Pair, confidence_level: float = 0.95) -> Interval:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Named, Test
+from pairsig.core.labels import paired_by_index
 from pairsig.core.scores import Scorer
-from pairsig.core.statistics import Statistics, by_document, paired_by_index
+from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, registry
 

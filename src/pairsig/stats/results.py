@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pairsig.io.results import OneRow
 from pairsig.stats.intervals import ConfidenceInterval, of_pair
 from pairsig.stats.paired import Pair
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +68,3 @@ class Result(OneRow):
         """
         interval = of_pair(self._pair, confidence_level)
         return ConfidenceInterval(interval.low, interval.high)
-
-    def _figure(self) -> Figure:
-        """The difference with its 95 % interval."""
-        from pairsig.io import pictures
-
-        interval = self.confidence_interval()
-        title = f"a − b, points of {self.metric}, with 95 % interval; {self.test}, p = {self.pvalue:.3g}"
-        return pictures.intervals([("", self.statistic, *interval)], title)
