@@ -495,7 +495,7 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         parts: list[pd.DataFrame] = []
         for systems in data:
             parts += [flips.table(systems, metric, baseline) for metric in systems.metrics]
-        tables.write(tables.for_spreadsheets(pd.concat(parts, ignore_index=True)), arguments.flips)
+        tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
 
 
 def _show(arguments: argparse.Namespace, table: Any, render: Callable[[str], str], notes: Sequence[str] = ()) -> None:
@@ -505,7 +505,7 @@ def _show(arguments: argparse.Namespace, table: Any, render: Callable[[str], str
     path: Path | None = arguments.output
     form = {".json": "json", ".md": "markdown", ".tex": "latex"}.get(path.suffix, "") if path else arguments.format
     if path is not None and not form:
-        tables.write(tables.for_spreadsheets(tables.flat(table)), path)
+        tables.write(tables.flat(table), path)
         return
     if form == "json":
         text = tables.as_json(table, notes)

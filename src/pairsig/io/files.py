@@ -55,34 +55,21 @@ def open_text(path: AnyPath) -> TextIO:
     The text must be UTF-8; a byte order mark is dropped. Lines end only at "\n", and no line end is
     translated, since corpora contain U+2028, form feeds and lone carriage returns inside segments.
     """
-    return io.TextIOWrapper(io.BytesIO(checked_text(path, content(path))[0]), encoding="utf-8", newline="\n")
-
-
-def checked_text(path: AnyPath, data: bytes) -> tuple[bytes, str]:
-    """The bytes of a text without a byte order mark, and its encoding; see `open_text`. `path` is named in errors."""
-    data = data.removeprefix(BOM_UTF8)
+    data = _checked(path)
     _decoded(path, data)
-    _check_lines(path, data)
-    return data, "utf-8"
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
 
 
 def text_of(path: AnyPath) -> str:
     """All of a text, see `open_text`, which is decoded once."""
-    data = content(path).removeprefix(BOM_UTF8)
-    text = _decoded(path, data)
-    _check_lines(path, data)
-    return text
+    return _decoded(path, _checked(path))
 
 
-def lines_of(path: AnyPath) -> Iterator[str]:
-    """The lines of a text with their ends, see `open_text`, decoded one by one: a copy of all of it takes longer."""
+def _checked(path: AnyPath) -> bytes:
+    """The bytes of a text without a byte order mark, and with lines within the limits."""
     data = content(path).removeprefix(BOM_UTF8)
     _check_lines(path, data)
-    for line in io.BytesIO(data):
-        try:
-            yield line.decode("utf-8")
-        except UnicodeDecodeError:
-            _decoded(path, data)
+    return data
 
 
 def _check_lines(path: AnyPath, data: bytes) -> None:

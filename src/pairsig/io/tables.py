@@ -162,8 +162,8 @@ def as_json(table: pd.DataFrame | Sequence[Row], notes: Sequence[str] = ()) -> s
 
 
 def as_csv(table: pd.DataFrame | Sequence[Row]) -> str:
-    """The rows as CSV with all digits, in which a spreadsheet finds no formulas."""
-    text: str = for_spreadsheets(flat(table)).to_csv(index=False, lineterminator="\n")
+    """The rows as CSV with all digits."""
+    text: str = flat(table).to_csv(index=False, lineterminator="\n")
     return text
 
 
@@ -173,24 +173,6 @@ def flat(table: pd.DataFrame | Sequence[Row]) -> pd.DataFrame:
     for column in rows.columns[[isinstance(cell, list | tuple) for cell in rows.iloc[0]]] if len(rows) else []:
         rows[column] = rows[column].map("; ".join)
     return rows
-
-
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-
-
-def for_spreadsheets(rows: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before texts that a spreadsheet would run as formulas, such as `=cmd()`."""
-
-    def safe(cell: Any) -> Any:
-        if not isinstance(cell, str) or not _FORMULA.match(cell):
-            return cell
-        try:
-            float(cell)
-        except ValueError:
-            return f"'{cell}"
-        return cell
-
-    return rows.map(safe)
 
 
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:

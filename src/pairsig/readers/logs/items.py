@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, quoted, reason
-from pairsig.io.files import AnyPath, lines_of
+from pairsig.io.files import AnyPath, open_text
 from pairsig.metrics.counts import average
 from pairsig.readers.output import Output, TaskGroup, fits, to_array
 
@@ -280,7 +280,7 @@ def of_metadata(record: object, key: str | None, where: str, place: str, of: str
 
 def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of JSONL; blank lines are skipped."""
-    for number, line in enumerate(lines_of(path), start=1):
+    for number, line in enumerate(open_text(path), start=1):
         if line.isspace():
             continue
         try:
