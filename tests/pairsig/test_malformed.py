@@ -93,7 +93,7 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
     "parquet": Format(parquet(), "compare --reader table --score score", ".parquet"),
     "inspect.eval": Format(
         (LOGS_HERE / "inspect/weak.eval").read_bytes(),
-        "compare --reader inspect --metric exact --reducer mean",
+        "compare --reader inspect --metric exact --sample epoch",
         ".eval",
     ),
     "recognized": Format(example("lm_eval"), "compare --missing wrong", ".jsonl"),

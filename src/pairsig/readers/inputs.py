@@ -39,7 +39,7 @@ _ACCEPTED = (
     "logs of Inspect or lm_eval, or a pairsig.Statistics"
 )
 _UNSIGNED = (
-    "metric", "reader", "reference", "system", "systems", "score", "sep", "sheet", "model", "missing", "column",
+    "metric", "reader", "reference", "system", "systems", "score", "sep", "sheet", "missing", "column",
     "num_refs",
 )  # fmt: skip
 """Options that name things, or that a signature has in another way."""

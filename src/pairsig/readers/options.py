@@ -121,13 +121,10 @@ OPTIONS: Mapping[str, Option] = {
     # Of logs.
     "task": Option(("inspect", "lm_eval"), "tasks to read", "NAME[,NAME]"),
     "filter": Option(("lm_eval",), "filters to read", "NAME[,NAME]"),
-    "model": Option(("lm_eval", "helm"), "name of the model, if the log has none", "NAME"),
     "scorer": Option(("inspect",), "scorers to read", "NAME[,NAME]"),
-    "reducer": Option(("inspect",), "scores that Inspect reduced over epochs", "NAME"),
     "stat": Option(("helm",), "statistics to read; default: those of HELM's leaderboards", "NAME[,NAME]"),
     "split": Option(("helm",), "test, valid or train", "NAME"),
     "instances": Option(("swebench",), "file with the ids of the test set", "FILE"),
-    "docs": Option(("mt_metrics_eval",), "file of documents; default: that of the data set", "FILE"),
     "any_content": Option(("inspect", "lm_eval", "helm"), "do not check that items with one id have the same content"),
 }
 """Every option that says how an input is read, by its name in Python; on the command line, `_` is `-`."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import chain
 from os import fspath
 from pathlib import Path
@@ -32,7 +32,6 @@ def read(
     document: str | None = None,
     domain: str | None = None,
     task: str | None = None,
-    reducer: str | None = None,
     any_content: bool = False,
 ) -> tuple[Output, ...]:
     """Read the score of every sample from logs of Inspect.
@@ -53,8 +52,6 @@ def read(
         Keys of the samples' metadata with the document (for `--unit document`) and with the domain.
     task
         Tasks to read from a folder, separated by commas. Default: all.
-    reducer
-        Read the scores that Inspect reduced over epochs with this reducer, instead of one score per epoch.
     any_content
         Whether samples with the same id may have another input in each log, for example because inputs contain the
         date.
@@ -67,28 +64,22 @@ def read(
     source = path.name if isinstance(path, InMemory) else fspath(path)
     if isinstance(path, InMemory):
         logs = [_Log(source, path.document)]
-    elif Path(source).is_dir():
-        logs = [_Log(str(file)) for file in items.files_below(path, "*.eval", "*.json")]
     else:
-        logs = [_Log(source)]
+        files = items.files_below(path, "*.eval", "*.json") if Path(path).is_dir() else [source]
+        logs = [_Log(str(file)) for file in files]
     if not logs:
         raise InputError(f"{source}: found no log of Inspect in the folder, expected .eval or .json files")
     tasks = picked([log.task for log in logs], task, source, "task")
-    logs = [log for log in logs if log.task in tasks]
-    logs.sort(key=lambda log: tasks.index(log.task))  # stable
+    logs = sorted((log for log in logs if log.task in tasks), key=lambda log: tasks.index(log.task))
     items.once(source, ((log.model, log.task, log.source) for log in logs))
     parts: list[Output] = []
     for log in logs:
-        parts += outputs(
-            log.source,
-            log.model,
-            log.checked(scorer, document, domain, reducer, not any_content),
-            notes=log.notes(reducer),
-            settings=log.settings,
-            conditions=log.conditions,
-            design="nested",
-            task=log.task,
-        )
+        samples = log.items(scorer, document, domain)
+        if any_content:
+            for item in samples:
+                item.content = ""
+        parts += outputs(log.source, log.model, samples, notes=log.notes(), settings=log.settings,
+                         conditions=log.conditions, design="nested", task=log.task)  # fmt: skip
     return tuple(parts)
 
 
@@ -103,20 +94,15 @@ class _Log:
         elif beginning(source, 4) == b"PK\3\4":
             self._members = zip_members(source)
             if "header.json" not in self._members:
-                why = (
-                    "the evaluation has not finished"
-                    if "_journal/start.json" in self._members
-                    else "this is not a log of Inspect; unpack other archives first"
-                )
+                is_running = "_journal/start.json" in self._members
+                why = "the evaluation has not finished" if is_running else "this is not a log of Inspect"
                 raise InputError(f"{source}: found no header.json, expected a complete log: {why}")
             self._header = self._member("header.json")
         else:
             self._header = read_json(source)
         version = field_of(self._header, ["version"], source, int)
         if version not in _VERSIONS:
-            raise InputError(
-                f"{source}: found version {version} of Inspect's log, expected one of {', '.join(map(str, _VERSIONS))}"
-            )
+            raise InputError(f"{source}: found version {version} of Inspect's log, expected one of 1, 2")
         self.status: str = field_of(self._header, ["status"], source, str)
         self.task: str = field_of(self._header, ["eval", "task"], source, str)
         self.model: str = field_of(self._header, ["eval", "model"], source, str)
@@ -154,108 +140,82 @@ class _Log:
             "solver": self.settings["solver"],
         }
 
-    def _reported(self) -> Iterator[tuple[str, float]]:
-        """The mean that the header has for a scorer, without those of other reducers and of parts of the samples."""
-        for part in self._part("results", "scores", kind=list):
-            where = f"{self.source}, results"
-            metrics = part_of(part, ["metrics"], where, dict)
-            reducer = part_of(part, ["reducer"], where, str) or "mean"
-            for name in ("accuracy", "mean"):
-                value = metrics.get(name)
-                value = value.get("value") if isinstance(value, dict) else value
-                if reducer == "mean" and isinstance(value, int | float) and part.get("name") == part.get("scorer"):
-                    yield label(part.get("name")), float(value)
+    def notes(self) -> list[str]:
+        """Caveats about the scores."""
+        n_samples = len(self._samples)
+        total = self._part("results", "total_samples", kind=int)
+        reducers = self._part("eval", "config", "epochs_reducer", kind=list) or ["mean"]
+        caveats = {
+            f"warning: the header reports {total:,} samples, but the log has {n_samples:,}": total > n_samples,
+            "inputs are compared by their first 500 characters": bool(self._members)
+            and any(len(str(sample.get("input"))) >= 500 for sample in self._samples),
+            f"the evaluation ended with the status {named(self.status)}": self.status != "success",
+            "samples of this log were marked as invalid": bool(self._header.get("invalidated")),
+            f"Inspect reduced epochs by {listed(map(str, reducers))}, but the score of a sample is their mean "
+            "here": "mean" not in reducers,
+        }
+        return [f"{self.source}: {caveat}" for caveat, applies in caveats.items() if applies]
 
-    def check_totals(self, samples: Sequence[Item]) -> None:
+    def items(self, scorer: str | None, document: str | None, domain: str | None) -> list[Item]:
+        """The samples, with those that the header lists and the log lacks, which have no score."""
+        samples = list(enumerate(self._samples, start=1))
+        values = [_values(sample, f"{self.source}, sample {number}") for number, sample in samples]
+        cells = chain.from_iterable(of_sample.items() for of_sample in values)
+        known = (name for name, value in cells if not isinstance(value, dict | list))
+        chosen = picked(known, scorer, self.source, "scorer")
+        epochs = sorted({label(sample.get("epoch")) for _, sample in samples})
+        of_epoch = dict.fromkeys(epochs, "") if len(epochs) == 1 else {epoch: epoch for epoch in epochs}
+        scored: list[Item] = []
+        for (number, sample), of_sample in zip(samples, values, strict=True):
+            where = f"{self.source}, sample {number}"
+            metadata = part_of(sample, ["metadata"], where, dict)
+            scored.append(Item(
+                label(field_of(sample, ["id"], where, (str, int))),
+                {name: _number(of_sample.get(name), name, where) for name in chosen},
+                run=of_epoch[label(sample.get("epoch"))],
+                document=of_metadata(metadata, document, where, "the metadata", "document"),
+                domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
+                content=self._content(sample),
+            ))  # fmt: skip
+        if self.status == "success":
+            self._check_totals(scored)
+        ids = dict.fromkeys(map(label, self._part("eval", "dataset", "sample_ids", kind=list)))
+        lost = ids.keys() - {item.name for item in scored}
+        return scored + [
+            Item(name, dict.fromkeys(chosen), run=epoch) for name in ids if name in lost for epoch in of_epoch.values()
+        ]
+
+    def _check_totals(self, samples: Sequence[Item]) -> None:
         """Refuse a log whose header reports another mean than its samples have."""
         for scorer, value in self._reported():
-            by_name: dict[str, list[int | float]] = {}
+            by_name: dict[str, list[Score]] = {}
             for item in samples:
-                if (score := item.scores.get(scorer)) is not None:
-                    by_name.setdefault(item.name, []).append(score)
-            if not by_name:
-                continue
-            mean = math.fsum(math.fsum(scores) / len(scores) for scores in by_name.values()) / len(by_name)
-            if not items.same(value, mean, 1e-6):
+                by_name.setdefault(item.name, []).append(item.scores.get(scorer))
+            means = [items.mean_of(scores) for scores in by_name.values() if scores.count(None) < len(scores)]
+            if means and not items.same(value, mean := items.mean_of(means), 1e-6):
                 raise InputError(
                     f"{self.source}: the header reports {value:.6g} for {named(scorer)}, the samples have the mean "
                     f"{mean:.6g}, expected the same: was the log edited, or are samples missing?"
                 )
 
-    def notes(self, reducer: str | None) -> list[str]:
-        """Caveats about the scores."""
-        notes = []
-        total = self._part("results", "total_samples", kind=int)
-        n_samples = len(self._samples())
-        if total > n_samples:
-            notes.append(f"{self.source}: warning: the header reports {total:,} samples, but the log has {n_samples:,}")
-        if self._members and any(len(str(sample.get("input"))) >= 500 for sample in self._samples()):
-            notes.append(f"{self.source}: inputs are compared by their first 500 characters")
-        if self.status != "success":
-            notes.append(f"{self.source}: the evaluation ended with the status {named(self.status)}")
-        if self._header.get("invalidated"):
-            notes.append(f"{self.source}: samples of this log were marked as invalid")
-        reducers = self._part("eval", "config", "epochs_reducer", kind=list) or ["mean"]
-        if reducer is None and "mean" not in reducers:
-            notes.append(
-                f"{self.source}: Inspect reduced epochs by {listed(map(str, reducers))}, but the score of a sample is "
-                f"their mean here; use --reducer={reducers[0]} for Inspect's scores"
-            )
-        return notes
-
-    def checked(self, scorer: str | None, document: str | None, domain: str | None, *how: Any) -> list[Item]:
-        """The samples, whose means are those of the header."""
-        samples = list(self.items(scorer, document, domain, *how))
-        if how[0] is None and self.status == "success":
-            self.check_totals(samples)
-        return samples
-
-    def items(
-        self, scorer: str | None, document: str | None, domain: str | None, reducer: str | None, verify: bool
-    ) -> Iterator[Item]:
-        """The samples."""
-        samples = self._samples()
-        values = [_values(sample, f"{self.source}, sample {number}") for number, sample in enumerate(samples, start=1)]
-        cells = chain.from_iterable(values_of_sample.items() for values_of_sample in values)
-        known = (name for name, value in cells if not isinstance(value, dict | list))
-        chosen = picked(known, scorer, self.source, "scorer")
-        reduced = None if reducer is None else self._reduced(reducer, chosen)
-        epochs = sorted({label(sample.get("epoch")) for sample in samples})
-        n_epochs = len(epochs)
-        seen: set[str] = set()
-        for number, (sample, values_of_sample) in enumerate(zip(samples, values, strict=True), start=1):
-            where = f"{self.source}, sample {number}"
-            name = label(field_of(sample, ["id"], where, (str, int)))
-            metadata = part_of(sample, ["metadata"], where, dict)
-            if reduced is not None and name in seen:
-                continue
-            seen.add(name)
-            scores = _numbers(values_of_sample, chosen, where) if reduced is None else reduced.get(name, {})
-            yield Item(
-                name,
-                {scorer: scores.get(scorer) for scorer in chosen},
-                run=label(sample.get("epoch")) if n_epochs > 1 and reduced is None else "",
-                document=of_metadata(metadata, document, where, "the metadata", "document"),
-                domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
-                content=self._content(sample) if verify else "",
-            )
-        yield from self._lost(seen, epochs if reduced is None else [""], chosen)
+    def _reported(self) -> Iterator[tuple[str, float]]:
+        """The mean that the header has for a scorer, without those of other reducers and of parts of the samples."""
+        for part in self._part("results", "scores", kind=list):
+            metrics = part_of(part, ["metrics"], f"{self.source}, results", dict)
+            is_mean = part.get("reducer") in (None, "mean") and part.get("name") == part.get("scorer")
+            for name in ("accuracy", "mean") if is_mean else ():
+                value = metrics.get(name)
+                value = value.get("value") if isinstance(value, dict) else value
+                if isinstance(value, int | float):
+                    yield label(part.get("name")), float(value)
 
     def _content(self, sample: Mapping[str, Any]) -> str:
         """Digests of the beginning of an input and, in a log that has all of it, of the whole input."""
-        start = digest(_text(sample.get("input")), _start(label(sample.get("target"))))
-        return (
-            start if self._members else f"{start}/{digest(_messages(sample.get('input')), label(sample.get('target')))}"
-        )
+        question, target = sample.get("input"), label(sample.get("target"))
+        start = digest(_text(question, 500), target[:500])
+        return start if self._members else f"{start}/{digest(_text(question, None), target)}"
 
-    def _lost(self, seen: set[str], epochs: Sequence[str], chosen: Sequence[str]) -> Iterator[Item]:
-        """The samples that the header lists and the log lacks; they have no score."""
-        ids = self._part("eval", "dataset", "sample_ids", kind=list)
-        for name in map(label, ids):
-            if name not in seen:
-                for epoch in epochs:
-                    yield Item(name, dict.fromkeys(chosen), run=epoch if len(epochs) > 1 else "")
-
+    @cached_property
     def _samples(self) -> Sequence[Mapping[str, Any]]:
         samples = self._member("summaries.json") if self._members else self._header.get("samples")
         if samples is None:
@@ -263,25 +223,6 @@ class _Log:
         if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
             raise InputError(f"{self.source}: found {quoted(samples)} as samples, expected a list of objects")
         return samples
-
-    def _reduced(self, reducer: str, chosen: Sequence[str]) -> dict[str, dict[str, Score]]:
-        """The score of each sample from one of Inspect's reducers."""
-        if self._members:
-            parts = self._member("reductions.json") if "reductions.json" in self._members else []
-        else:
-            parts = self._part("reductions", kind=list)
-        where = f"{self.source}, reductions"
-        known = [part_of(part, ["reducer"], where, str) or "mean" for part in parts]
-        picked(known, reducer, self.source, "reducer")
-        reduced: dict[str, dict[str, Score]] = {}
-        for part, name in zip(parts, known, strict=True):
-            if name != reducer:
-                continue
-            for sample in field_of(part, ["samples"], where, list):
-                scores_of_sample = reduced.setdefault(label(field_of(sample, ["sample_id"], where)), {})
-                scores = {field_of(part, ["scorer"], where, str): sample}
-                scores_of_sample |= _numbers(_values({"scores": scores}, where), chosen, where)
-        return reduced
 
 
 def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -293,32 +234,18 @@ def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
     return values
 
 
-def _numbers(values: Mapping[str, Any], chosen: Sequence[str], where: str) -> dict[str, Score]:
-    return {name: _number(value, name, where) for name, value in values.items() if name in chosen}
+def _text(question: object, size: int | None) -> object:
+    """The roles and texts of an input, of which a summary has only the start, without the random ids of messages."""
 
+    def start(content: object) -> object:
+        return content if size is None else content[:size] if isinstance(content, str) else None
 
-def _text(question: object) -> object:
-    """The part of an input that is the same in a log and in its summary, which contains only the start of texts."""
-    if isinstance(question, list):
-        return [
-            (message.get("role"), _start(message.get("content"))) if isinstance(message, dict) else None
-            for message in question
-        ]
-    return _start(question)
-
-
-def _messages(question: object) -> object:
-    """The role and the content of the messages of an input, which also have random ids."""
-    if isinstance(question, list):
-        return [
-            (message.get("role"), message.get("content")) if isinstance(message, dict) else message
-            for message in question
-        ]
-    return question
-
-
-def _start(content: object) -> object:
-    return content[:500] if isinstance(content, str) else None
+    if not isinstance(question, list):
+        return start(question)
+    return [
+        (message.get("role"), start(message.get("content"))) if isinstance(message, dict) else start(message)
+        for message in question
+    ]
 
 
 def _number(value: object, scorer: str, where: str) -> Score:
@@ -331,9 +258,8 @@ def _number(value: object, scorer: str, where: str) -> Score:
     try:
         return items.score(value, where)
     except InputError:
-        raise InputError(
-            f"{where}: found the value {quoted(value)} for {named(scorer)}, expected a number or one of C, I, P, N"
-        ) from None
+        found = f"found the value {quoted(value)} for {named(scorer)}"
+        raise InputError(f"{where}: {found}, expected a number or one of C, I, P, N") from None
 
 
 def _document(log: Any) -> Any:

@@ -23,12 +23,17 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, quoted, reason
 from pairsig.io.files import AnyPath, open_text
 from pairsig.metrics.counts import average
-from pairsig.readers.output import Output, TaskGroup, fits, to_array
+from pairsig.readers.output import Output, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
 
 Kind = TypeVar("Kind")
+
+_KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+
+MAX_FILES = 20_000
+"""Maximum number of files that are listed in a folder."""
 
 
 @dataclass(slots=True)  # not frozen, since logs have many
@@ -66,14 +71,13 @@ def outputs(
     items: Sequence[Item],
     *,
     lower_is_better: Sequence[str] = (),
-    place: str = "line",
     by: str = "id",
-    notes: Sequence[str] = (),
     design: str = "",
     task: str = "",
     settings: Mapping[str, object] | None = None,
     conditions: Mapping[str, object] | None = None,
-    groups: Sequence[TaskGroup] = (),
+    notes: Sequence[str] = (),
+    **about: Any,
 ) -> tuple[Output, ...]:
     """Convert the items of one system in a log: one `Output` per run.
 
@@ -87,61 +91,43 @@ def outputs(
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    place, by, notes, design, task, settings, conditions, groups
+    by, design, task, settings, conditions, notes, about
         Attributes of each `Output`; settings and conditions that are null or "" are unknown.
     """
     if not items:
         raise InputError(f"{source}: found no item with a score, expected at least one")
     if not system:
         raise InputError(f"{source}: found no name of the model, expected one")
-    runs = _by_run(source, items, place)
+    runs = _by_run(source, items, about.get("place", "line"))
     names = list(dict.fromkeys(chain.from_iterable(item.scores for item in items)))
-    metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
-    if not metrics:
-        raise InputError(
-            f"{source}: found no score for any item{f' in {listed(names)}' if names else ''}, expected at least one"
-        )
-    if unscored := listed(name for name in names if name not in metrics):
+    scored = [name for name in names if any(item.scores.get(name) is not None for item in items)]
+    if not scored:
+        of = f" in {listed(names)}" if names else ""
+        raise InputError(f"{source}: found no score for any item{of}, expected at least one")
+    if unscored := listed(name for name in names if name not in scored):
         notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
-    parts = []
-    for run, by_name in runs.items():
-        of_run = list(by_name.values())
-        parts.append(
-            Output(
-                source=source,
-                system=encodable(system),
-                run=run if len(runs) > 1 else "",
-                task=encodable(task),
-                items=tuple(by_name),
-                by=by,
-                values={encodable(name): _array([item.scores.get(name) for item in of_run]) for name in metrics},
-                metrics=tuple(
-                    average(encodable(name), higher_is_better=name not in lower_is_better) for name in metrics
-                ),
-                documents=_filled(item.document for item in of_run),
-                domains=_filled(item.domain for item in of_run),
-                contents=_filled(item.content for item in of_run),
-                settings=_labelled(settings or {}),
-                conditions=_labelled(conditions or {}),
-                design=design if len(runs) > 1 else "",
-                groups=tuple(groups),
-                is_log=True,
-                notes=tuple(notes),
-                lines=[item.line for item in of_run] if of_run[0].line else (),
-                place=place,
-            )
+    return tuple(
+        Output(
+            source=source, system=encodable(system), run=run if len(runs) > 1 else "", task=encodable(task),
+            items=tuple(by_name), by=by,
+            values={encodable(name): _array([item.scores.get(name) for item in by_name.values()]) for name in scored},
+            metrics=tuple(average(encodable(name), higher_is_better=name not in lower_is_better) for name in scored),
+            documents=_filled(item.document for item in by_name.values()),
+            domains=_filled(item.domain for item in by_name.values()),
+            contents=_filled(item.content for item in by_name.values()),
+            settings=_labelled(settings or {}), conditions=_labelled(conditions or {}),
+            design=design if len(runs) > 1 else "", is_log=True, notes=tuple(notes),
+            lines=[item.line for item in by_name.values()] if next(iter(by_name.values())).line else (), **about,
         )
-    return tuple(parts)
+        for run, by_name in runs.items()
+    )  # fmt: skip
 
 
 def _array(scores: Sequence[Score]) -> NDArray[Any]:
     """The scores, NaN where one is missing."""
-    known = [score for score in scores if score is not None]
-    return (
-        to_array(known)
-        if len(known) == len(scores)
-        else np.array([math.nan if score is None else score for score in scores])
-    )
+    if None in scores:
+        return np.array([math.nan if score is None else score for score in scores])
+    return to_array([score for score in scores if score is not None])
 
 
 def _filled(labels: Iterable[str]) -> tuple[str, ...]:
@@ -170,16 +156,13 @@ def _by_run(source: str, items: Sequence[Item], place: str) -> dict[str, dict[st
         known = first.setdefault(item.name, item)
         for field in ("content", "document", "domain") if known is not item else ():
             if getattr(item, field) != getattr(known, field):
-                raise InputError(
-                    f"{where}: found different {field} for item {named(item.name)} in the runs {named(item.run)} and "
-                    f"{named(known.run)}, expected the same"
-                )
+                both = f"the runs {named(item.run)} and {named(known.run)}"
+                found = f"found different {field} for item {named(item.name)} in {both}"
+                raise InputError(f"{where}: {found}, expected the same")
         for name, score in item.scores.items():
             if score is not None and not fits(score):
-                raise InputError(
-                    f"{where}: found the score {quoted(score)} in {named(name)} for item {named(item.name)}, expected "
-                    "a finite number"
-                )
+                found = f"found the score {quoted(score)} in {named(name)} for item {named(item.name)}"
+                raise InputError(f"{where}: {found}, expected a finite number")
     return runs
 
 
@@ -188,26 +171,31 @@ def once(source: str, logs: Iterable[tuple[str, str, str]]) -> None:
     first: dict[tuple[str, str], str] = {}
     for model, task, file in logs:
         if (earlier := first.setdefault((model, task), file)) != file:
-            raise InputError(
-                f"{source}: found two logs of {named(model)} on {named(task)}, {earlier} and {file}, expected one; "
-                "name the file"
-            )
+            found = f"found two logs of {named(model)} on {named(task)}, {earlier} and {file}"
+            raise InputError(f"{source}: {found}, expected one; name the file")
+
+
+# Values of JSON.
 
 
 def score(value: object, where: str) -> Score:
     """A JSON value as a number: true and false become 1 and 0, and NaN becomes None."""
     if isinstance(value, float):
         return None if math.isnan(value) else value
-    if value is None:
-        return None
-    if isinstance(value, int):
-        return int(value)
+    if value is None or isinstance(value, int):
+        return None if value is None else int(value)
     raise InputError(f"{where}: found the score {quoted(value)}, expected a number")
 
 
 def same(reported: float, mean: float, tolerance: float = 1e-9) -> bool:
     """Whether a program that added the scores in another order would report this mean."""
     return math.isclose(reported, mean, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def mean_of(scores: Iterable[Score]) -> float:
+    """The mean of the scores that are known; NaN if none is."""
+    known = [score for score in scores if score is not None]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def digest(*values: object) -> str:
@@ -230,21 +218,15 @@ def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple
     value = record
     for depth, name in enumerate(path):
         if not isinstance(value, dict) or name not in value:
-            raise InputError(
-                f"{where}: found no {'.'.join(path[: depth + 1])}, expected one; is it another version of the log?"
-            )
+            found = f"found no {'.'.join(path[: depth + 1])}"
+            raise InputError(f"{where}: {found}, expected one; is it another version of the log?")
         value = value[name]
     if not isinstance(value, kind):
-        raise _of_another_type(value, path, where, kind)
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        expected = " or ".join(_KINDS.get(known, known.__name__) for known in kinds)
+        at = f" as {'.'.join(path)}" if path else ""
+        raise InputError(f"{where}: found {quoted(value)}{at}, expected {expected}")
     return value
-
-
-def _of_another_type(value: object, path: Sequence[str], where: str, kind: type | tuple[type, ...]) -> InputError:
-    description = " or ".join(
-        _KINDS.get(known, known.__name__) for known in (kind if isinstance(kind, tuple) else (kind,))
-    )
-    at = f" as {'.'.join(path)}" if path else ""
-    return InputError(f"{where}: found {quoted(value)}{at}, expected {description}")
 
 
 def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -> Kind:
@@ -254,28 +236,21 @@ def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -
         value = None if value is None else field_of(value, [], where, dict).get(name)
     if value is None:
         return kind()
-    if not isinstance(value, kind):
-        raise _of_another_type(value, path[-1:], where, kind)
-    return value
-
-
-_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+    known: Kind = field_of({path[-1]: value}, path[-1:], where, kind)
+    return known
 
 
 def of_metadata(record: object, key: str | None, where: str, place: str, of: str) -> str:
     """The document or domain of an item: the field called `key`, or at a path of names with dots; "" for None."""
-    if key is None:
-        return ""
     value = record
-    for name in [key] if isinstance(record, dict) and key in record else key.split("."):
+    path = [] if key is None else [key] if isinstance(record, dict) and key in record else key.split(".")
+    for name in path:
+        fields = list(value) if isinstance(value, dict) else []
         if not isinstance(value, dict) or value.get(name) is None:
-            names = list(value) if isinstance(value, dict) else []
-            raise InputError(
-                f"{where}: found no {named(key)} in {place}, expected the {of} of the item"
-                f"{f'; the fields are {listed(names)}' if names else ''}{near(key, names)}"
-            )
+            known = f"; the fields are {listed(fields)}{near(str(key), fields)}" if fields else ""
+            raise InputError(f"{where}: found no {named(str(key))} in {place}, expected the {of} of the item{known}")
         value = value[name]
-    return label(value)
+    return label(value) if path else ""
 
 
 def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -293,6 +268,9 @@ def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, document
 
 
+# Choices.
+
+
 def names_of(option: str | None) -> list[str]:
     """Names in a text with commas; none for None."""
     return [] if option is None else [name.strip() for name in option.split(",")]
@@ -304,14 +282,9 @@ def picked(there: Iterable[str], asked: str | None, source: str, noun: str) -> l
     names = names_of(asked)
     for name in names:
         if name not in known:
-            raise InputError(
-                f"{source}: found no {noun} {quoted(name)}, expected one of {listed(known)}{near(name, known)}"
-            )
+            found = f"found no {noun} {quoted(name)}"
+            raise InputError(f"{source}: {found}, expected one of {listed(known)}{near(name, known)}")
     return list(dict.fromkeys(names)) or known
-
-
-MAX_FILES = 20_000
-"""Maximum number of files that are listed in a folder."""
 
 
 def files_below(folder: AnyPath, *patterns: str) -> list[Path]:

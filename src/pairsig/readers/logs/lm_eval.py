@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from os import fspath
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
-from pairsig.readers import InMemory, Reader, begins
+from pairsig.readers import InMemory, Reader, begins, plain_name
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, field_of, label, of_metadata, outputs, part_of, picked
+from pairsig.readers.logs.items import Item, Kind, field_of, label, mean_of, of_metadata, outputs, part_of, picked
 from pairsig.readers.output import Output, TaskGroup
 
 _NAMED = re.compile(r"""(peft|delta|pretrained|model|model_version|model_name|model_id|path|engine)['"]?[=:]""")
@@ -36,7 +36,6 @@ def read(
     filter: str | None = None,  # noqa: A002
     document: str | None = None,
     domain: str | None = None,
-    model: str | None = None,
     any_content: bool = False,
 ) -> tuple[Output, ...]:
     """Read the score of every sample that `--log_samples` wrote, for one or more tasks.
@@ -48,7 +47,8 @@ def read(
     ----------
     path
         The folder that was passed as `--output_path`, or a folder in it, with one or more models; or
-        `samples_TASK_TIME.jsonl`; or the results of `simple_evaluate` in memory.
+        `samples_TASK_TIME.jsonl`; or the results of `simple_evaluate` in memory. The name of the model is that in the
+        results, else that of the folder.
     task
         Tasks or groups of tasks to read, separated by commas. Default: all.
     filter
@@ -56,8 +56,6 @@ def read(
     document, domain
         Keys of a sample's `doc`, such as `passage` or `meta.source`, with the document (for `--unit document`) and with
         the domain.
-    model
-        Name of the model. Default: the name in the results, else that of the folder.
     any_content
         Whether samples with the same id may have another `doc_hash` in each log.
 
@@ -71,42 +69,30 @@ def read(
     if isinstance(path, InMemory):
         samples = field_of(path.document, ["samples"], source, dict)
         tasks = [
-            _Task(f"{source}, task {name}", name, enumerate(rows, start=1), source, path.document, model)
+            _Task(f"{source}, task {name}", name, enumerate(rows, start=1), source, path.document)
             for name, rows in samples.items()
         ]
     else:
-        paths = _paths(source)
-        if model is not None and len({log.parent for log in paths}) > 1:
-            raise InputError(
-                f"{source}: found samples in several folders, expected one, since all models would be called "
-                f"{named(model)}"
-            )
-        tasks = [_task(log, model) for log in paths]
-    items.once(source, ((log.model, log.name, log.source) for log in tasks))
+        tasks = [_task(log) for log in _paths(source)]
     models: dict[str, list[_Task]] = {}
     for log in tasks:
         models.setdefault(log.model, []).append(log)
+    items.once(source, ((model, log.name, log.source) for model, logs in models.items() for log in logs))
     parts: list[Output] = []
-    for name, of_model in models.items():
+    for model, of_model in models.items():
         chosen, subtasks = _chosen(source, of_model, task)
         for log in chosen:
             log.read(filter, document, domain, verify=not any_content)
         if not (scored := [log for log in chosen if log.metrics]):
             raise InputError(f"{source}: found no metric that is a mean over samples, expected at least one")
         groups, notes = _groups(source, scored, subtasks)
-        notes += list(chain.from_iterable(log.notes for log in chosen if not log.metrics))
+        notes += chain.from_iterable(log.notes for log in chosen if not log.metrics)
         for log in scored:
             parts += outputs(
-                log.source,
-                name,
-                list(log.items.values()),
-                lower_is_better=log.lower_is_better,
-                notes=log.notes + notes,
-                settings=log.settings,
-                conditions=log.conditions,
-                task=log.name,
-                groups=groups,
-            )
+                log.source, model, list(log.items.values()), lower_is_better=log.lower_is_better,
+                notes=[*log.notes, *notes], settings=log.settings, conditions=log.conditions, task=log.name,
+                groups=tuple(groups),
+            )  # fmt: skip
             notes = []
     return tuple(parts)
 
@@ -115,38 +101,31 @@ def _paths(source: str) -> list[Path]:
     """The files of samples: those in a folder, the path itself, or those that belong to a file of results."""
     path = Path(source)
     if path.is_dir():
-        if files := items.files_below(path, "samples_*.jsonl"):
-            return files
+        files = items.files_below(path, "samples_*.jsonl")
+    elif plain_name(path).endswith(".jsonl"):
+        files = [path]
+    else:
+        beside = [(match, file) for file in path.parent.iterdir() if (match := _SAMPLES.fullmatch(file.name))]
+        files = sorted(file for match, file in beside if match["time"] in path.name)
+    if not files:
+        where = "in the folder" if path.is_dir() else "beside these results"
         raise InputError(
-            f"{source}: found no samples_TASK_TIME.jsonl in the folder, expected files that --log_samples writes"
+            f"{source}: found no samples_TASK_TIME.jsonl {where}, expected files that --log_samples writes"
         )
-    if path.name.endswith((".jsonl", ".jsonl.gz")):
-        return [path]
-    beside = [(match, file) for file in path.parent.iterdir() if (match := _SAMPLES.fullmatch(file.name))]
-    if files := sorted(file for match, file in beside if match["time"] in path.name):
-        return files
-    raise InputError(f"{source}: found no samples_TASK_TIME.jsonl beside these results; name the folder")
+    return files
 
 
-def _task(path: Path, model: str | None) -> _Task:
+def _task(path: Path) -> _Task:
     """The task of a file of samples, with the results beside it."""
-    match = _SAMPLES.fullmatch(path.name)
+    match = _SAMPLES.fullmatch(plain_name(path.name))
     files = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
     beside = str(files[0]) if files else ""
     results = field_of(read_json(files[0]), [], beside, dict) if files else {}
-    name = match["task"] if match else path.name.removesuffix(".jsonl")
-    return _Task(str(path), name, items.json_lines(path), beside, results, model)
+    name = match["task"] if match else path.name.partition(".jsonl")[0]
+    return _Task(str(path), name, items.json_lines(path), beside, results)
 
 
-class _Sample(NamedTuple):
-    """A line of the samples: an item with one filter, and the values by metric."""
-
-    line: int
-    item: Item
-    filter: str
-    values: dict[str, Any]
-
-
+@dataclass
 class _Task:
     """The samples of one task by line, and its part of the results.
 
@@ -154,42 +133,41 @@ class _Task:
     better, and notes.
     """
 
-    def __init__(
-        self,
-        source: str,
-        name: str,
-        rows: Iterable[tuple[int, Any]],
-        beside: str,
-        results: Mapping[str, Any],
-        model: str | None,
-    ) -> None:
-        self.source, self.name = source, name
-        self._rows, self._beside, self._results = rows, beside, results
-        self.items: dict[str, Item] = {}
-        self.metrics: dict[str, str] = {}
-        self.lower_is_better: list[str] = []
-        self.notes: list[str] = []
-        self._prompts: list[str] = []
-        self._filters = ""
+    source: str
+    name: str
+    rows: Iterable[tuple[int, Any]]
+    beside: str
+    results: Mapping[str, Any]
+    items: dict[str, Item] = field(default_factory=dict)
+    metrics: dict[str, str] = field(default_factory=dict)
+    lower_is_better: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
         config = self.reported("config", kind=dict)
         arguments = label(config.get("model_args"))
-        pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
-        reported = self.reported("model_name", kind=str)
-        if reported and not _NAMED.search(arguments) and isinstance(config.get("model"), str):
-            reported = config["model"]  # the name in the results is a random word then
-        self.model = model or reported or (pretrained[1] if pretrained else "")
+        self.model = self.reported("model_name", kind=str)
+        if self.model and not _NAMED.search(arguments) and isinstance(config.get("model"), str):
+            self.model = config["model"]  # the name in the results is a random word then
+        if not self.model and (pretrained := re.search(r"(?:pretrained|model)=([^,]+)", arguments)):
+            self.model = pretrained[1]
         if not self.model:
-            path = Path(source)  # lm_eval calls the folder like the model
-            named_so = _SAMPLES.fullmatch(path.name.removesuffix(".gz"))
-            self.model = path.absolute().parent.name if named_so else path.name.partition(".jsonl")[0]
-            self.notes.append(
-                f"{source}: the model is named after the {'folder' if named_so else 'file'}, since it has no "
-                "results_TIME.json with the name beside it; --model overrides it"
+            path = Path(self.source)  # lm_eval calls the folder like the model
+            in_folder = _SAMPLES.fullmatch(plain_name(path.name))
+            self.model = path.absolute().parent.name if in_folder else path.name.partition(".jsonl")[0]
+            self._note(
+                f"the model is named after the {'folder' if in_folder else 'file'}, since it has no results_TIME.json "
+                "with the name beside it"
             )
+
+    def _note(self, sentence: str) -> None:
+        self.notes.append(f"{self.source}: {sentence}")
 
     def reported(self, *path: str, kind: type[Kind]) -> Kind:
         """A field of the results; an empty value if it is missing."""
-        return part_of(self._results, path, self._beside, kind)
+        return part_of(self.results, path, self.beside, kind)
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -197,8 +175,8 @@ class _Task:
         config = self.reported("config", kind=dict)
         return {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
             "n-shot": self.reported("n-shot", kind=dict).get(self.name),
-            "chat_template": self._results.get("chat_template_sha"),
-            "system_instruction": self._results.get("system_instruction_sha"),
+            "chat_template": self.results.get("chat_template_sha"),
+            "system_instruction": self.results.get("system_instruction_sha"),
         }
 
     @property
@@ -213,47 +191,40 @@ class _Task:
             "split": config.get("test_split") or config.get("validation_split"),
             "number of shots": self.reported("n-shot", kind=dict).get(self.name),
             "prompt template": items.digest(prompt) if any(prompt) else "",
-            "digest of the prompts": items.digest(sorted(self._prompts)) if self._prompts else "",
-            "filter": self._filters,
+            "digest of the prompts": items.digest(sorted(self.prompts)) if self.prompts else "",
+            "filter": ",".join(self.filters),
         }
 
     def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
-        samples = [self._sample(line, row, document, domain, verify=verify) for line, row in self._rows]
-        used = picked((sample.filter for sample in samples), filters, self.source, "filter")
-        self._filters = ",".join(used)
-        without_number = self._add_scores(samples, used)
-        whole = self.reported("n-samples", self.name, "effective", kind=int)
-        if whole and whole != len(self.items):
-            raise InputError(
-                f"{self.source}: found {len(self.items):,} samples, expected {whole:,} as in the results: the file is "
-                f"incomplete"
-            )
-        if without_number:
-            self.notes.append(f"{self.source}: {listed(without_number)} left out, since samples have no number for it")
-        no_means = {called: why for called, why in self._no_means(used) if called not in without_number}
-        self.notes += [f"{self.source}: {named(called)} left out, since {why}" for called, why in no_means.items()]
-        left_out = {*without_number, *no_means}
-        for item in self.items.values() if left_out else ():
-            item.scores = {called: score for called, score in item.scores.items() if called not in left_out}
-        self.metrics = {key: called for key, called in self.metrics.items() if called not in left_out}
+        samples = [self._sample(line, row, document, domain, verify=verify) for line, row in self.rows]
+        self.filters = picked((name for _, _, name, _ in samples), filters, self.source, "filter")
+        unusable = dict.fromkeys(self._add_scores(samples), "samples have no number for it")
+        n_samples = self.reported("n-samples", self.name, "effective", kind=int)
+        if n_samples and n_samples != len(self.items):
+            found = f"found {len(self.items):,} samples, expected {n_samples:,} as in the results"
+            raise InputError(f"{self.source}: {found}: the file is incomplete")
+        unusable = dict(self._no_means()) | unusable
+        for called, why in unusable.items():
+            self._note(f"{named(called)} left out, since {why}")
+        for item in self.items.values():
+            item.scores = {called: score for called, score in item.scores.items() if called not in unusable}
+        self.metrics = {key: called for key, called in self.metrics.items() if called not in unusable}
         if (repeats := self.reported("configs", self.name, "repeats", kind=int)) > 1:
-            self.notes.append(
-                f"{self.source}: each question was answered {repeats} times, but the log has only one score for all "
-                f"answers, after the filter"
+            self._note(
+                f"each question was answered {repeats} times, but the log has only one score for all answers, after "
+                "the filter"
             )
         better = self.reported("higher_is_better", self.name, kind=dict)
         directions = {called: better.get(key.rpartition(",")[0]) for key, called in self.metrics.items()}
         if unsaid := [called for called, higher in directions.items() if higher is None]:
-            self.notes.append(
-                f"{self.source}: the results have no direction for {listed(unsaid)}; higher counts as better"
-            )
+            self._note(f"the results have no direction for {listed(unsaid)}; higher counts as better")
         self.lower_is_better = [called for called, higher in directions.items() if higher is False]
 
     def _sample(
         self, line: int, row: Mapping[str, Any], document: str | None, domain: str | None, *, verify: bool
-    ) -> _Sample:
-        """A line of the file, of which only little is kept, since samples are large."""
+    ) -> tuple[int, Item, str, dict[str, Any]]:
+        """The line, the item, the filter and the values by metric of a row, of which the rest is large."""
         where = f"{self.source}, line {line}"
         name = label(field_of(row, ["doc_id"], where, (int, str)))
         doc = field_of(row, ["doc"], where)
@@ -263,58 +234,49 @@ class _Task:
         item = self.items.get(name)
         if item is None:
             if isinstance(row.get("prompt_hash"), str):
-                self._prompts.append(f"{name} {row['prompt_hash']}")
+                self.prompts.append(f"{name} {row['prompt_hash']}")
             item = self.items[name] = Item(
-                name,
-                {},
+                name, {}, content=content, line=line,
                 document=of_metadata(doc, document, where, "the doc", "document"),
                 domain=of_metadata(doc, domain, where, "the doc", "domain"),
-                content=content,
-                line=line,
-            )
+            )  # fmt: skip
         elif item.content != content:
-            raise InputError(
-                f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {item.line}, "
-                "expected the same"
-            )
+            found = f"found a doc with doc_id {named(name)} that differs from the one in line {item.line}"
+            raise InputError(f"{where}: {found}, expected the same")
         metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
-        return _Sample(line, item, label(row.get("filter", "none")), {key: row.get(key) for key in map(label, metrics)})
+        return line, item, label(row.get("filter", "none")), {key: row.get(key) for key in map(label, metrics)}
 
-    def _add_scores(self, samples: Sequence[_Sample], used: Sequence[str]) -> list[str]:
+    def _called(self, key: str) -> str:
+        """The name of a metric, with its filter if several are used."""
+        metric, _, filter_ = key.rpartition(",")
+        return metric if len(self.filters) == 1 else f"{metric}/{filter_}"
+
+    def _add_scores(self, samples: Sequence[tuple[int, Item, str, dict[str, Any]]]) -> list[str]:
         """Give the items their scores with the filters that are used; the metrics without a number are returned."""
         without_number: dict[str, None] = {}
         for line, item, filter_, values in samples:
-            if filter_ not in used:
-                continue
-            for metric, value in values.items():
+            for metric, value in values.items() if filter_ in self.filters else ():
                 key = f"{metric},{filter_}"
-                called = self.metrics.setdefault(key, metric if len(used) == 1 else f"{metric}/{filter_}")
-                try:
-                    score = items.score(value, self.source)
-                except InputError:
-                    without_number[called] = None
-                    continue
+                called = self.metrics.setdefault(key, self._called(key))
                 if called in item.scores:
-                    raise InputError(
-                        f"{self.source}, line {line}: found doc_id {named(item.name)} again with the filter "
-                        f"{named(filter_)}, expected it once"
-                    )
-                item.scores[called] = score
+                    again = f"found doc_id {named(item.name)} again with the filter {named(filter_)}"
+                    raise InputError(f"{self.source}, line {line}: {again}, expected it once")
+                if isinstance(value, int | float | None):
+                    item.scores[called] = items.score(value, self.source)
+                else:
+                    without_number[called] = None
         return list(without_number)
 
     def scores(self, metric: str) -> list[int | float]:
         """The scores of all items that have one."""
         return [score for item in self.items.values() if (score := item.scores.get(metric)) is not None]
 
-    def _no_means(self, used: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _no_means(self) -> Iterator[tuple[str, str]]:
         """Metrics whose value in the results is not the mean over samples, and an explanation."""
         for key, value in self.reported("results", self.name, kind=dict).items():
-            metric, _, filter_ = key.rpartition(",")
-            called = metric if len(used) == 1 else f"{metric}/{filter_}"
-            scores = self.scores(called)
-            if filter_ in used and scores and isinstance(value, int | float):
-                mean = math.fsum(scores) / len(scores)
-                if not items.same(value, mean):
+            called = self.metrics.get(key, "")
+            if isinstance(value, int | float) and (scores := self.scores(called)):
+                if not items.same(value, mean := mean_of(scores)):
                     yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
 
 
@@ -333,14 +295,12 @@ def _chosen(source: str, tasks: Sequence[_Task], asked: str | None) -> tuple[lis
         return list(dict.fromkeys(chain.from_iterable(leaves(part, depth + 1) for part in groups[name])))
 
     # Groups of which all tasks are there can be requested, too.
-    whole = {
-        name: leaf_tasks for name in groups if len(leaf_tasks := leaves(name)) > 1 and set(leaf_tasks) <= set(by_name)
-    }
+    below = {name: leaves(name) for name in groups}
+    whole = {name: of_group for name, of_group in below.items() if len(of_group) > 1 and set(of_group) <= set(by_name)}
     names = picked([*whole, *by_name], asked, source, "task")
-    leaf_names = dict.fromkeys(chain.from_iterable(whole.get(name, [name]) for name in names))
-    return [by_name[leaf] for leaf in leaf_names], {
-        name: leaf_tasks for name, leaf_tasks in whole.items() if set(leaf_tasks) <= set(leaf_names)
-    }
+    chosen = list(dict.fromkeys(chain.from_iterable(whole.get(name, [name]) for name in names)))
+    subtasks = {name: of_group for name, of_group in whole.items() if set(of_group) <= set(chosen)}
+    return [by_name[name] for name in chosen], subtasks
 
 
 def _groups(
@@ -350,32 +310,28 @@ def _groups(
 
     The results do not say whether a mean is weighted by the size of the tasks (`weight_by_size`), so both are computed.
     """
-    by_name = {log.name: log for log in tasks}
     groups, notes = [], []
     for group, leaves in subtasks.items():
-        members = [by_name[leaf] for leaf in leaves if leaf in by_name]
-        if not members:
-            continue
-        reported = members[0].reported
+        members = [log for name in leaves for log in tasks if log.name == name]
+        reported = members[0].reported if members else tasks[0].reported
         for key, value in (reported("groups", group, kind=dict) or reported("results", group, kind=dict)).items():
-            with_metric = [log for log in members if key in log.metrics]
-            metrics = {log.metrics[key] for log in with_metric}
+            of_metric = [log for log in members if key in log.metrics]
+            metrics = {log.metrics[key] for log in of_metric}
             if len(metrics) != 1 or not isinstance(value, int | float):
                 continue
             (metric,) = metrics
-            scores = [log.scores(metric) for log in with_metric]
+            scores = [log.scores(metric) for log in of_metric]
             means: dict[Literal["items", "tasks"], float] = {
-                "items": math.fsum(chain(*scores)) / sum(map(len, scores)),
-                "tasks": math.fsum(math.fsum(log) / len(log) for log in scores) / len(scores),
-            }
+                "items": mean_of(chain(*scores)), "tasks": mean_of(map(mean_of, scores)),
+            }  # fmt: skip
             same = frozenset(name for name, mean in means.items() if items.same(value, mean))
             if not same:
                 notes.append(
                     f"{source}: {group}/{metric} left out, since the results report {value:.6g}, which is neither the "
                     f"mean over samples, {means['items']:.6g}, nor over tasks, {means['tasks']:.6g}"
                 )
-            elif len(with_metric) > 1:
-                groups.append(TaskGroup(group, metric, tuple(log.name for log in with_metric), same))
+            elif len(of_metric) > 1:
+                groups.append(TaskGroup(group, metric, tuple(log.name for log in of_metric), same))
     return groups, notes
 
 
@@ -404,5 +360,4 @@ READER = Reader(
         '{"doc_id": 2, "doc": {"x": 3}, "resps": [["c"]], "filter": "none", "metrics": ["acc"], "acc": 1}\n'
     ),
     example_name="samples_sums.jsonl",
-    example_options={"model": "m"},
 )

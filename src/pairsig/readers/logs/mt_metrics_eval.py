@@ -18,7 +18,7 @@ _METRIC = re.compile(r"(?P<name>.+)\.seg\.score")
 _HUMAN = re.compile(r"(?P<pair>[^.]+-[^.]+)\.(?P<name>.+)\.seg\.score")
 
 
-def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) -> tuple[Output, ...]:
+def read(path: AnyPath, *, systems: str | None = None) -> tuple[Output, ...]:
     """Read the scores of every segment for all systems.
 
     Parameters
@@ -26,11 +26,9 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
     path
         `metric-scores/SRC-TGT/NAME-REF.seg.score` or `human-scores/SRC-TGT.NAME.seg.score`, with the segments of each
         system in the order of the test set and `None` for a missing score. Higher is better, as in mt-metrics-eval.
+        Documents and domains are those in `documents/SRC-TGT.docs` of the same data set, if there is such a file.
     systems
         Names of the systems to read, separated by commas.
-    docs
-        `documents/SRC-TGT.docs`, with one line DOMAIN DOCUMENT per segment. Default: the file in the same data set as
-        the scores, if there is one.
 
     Returns
     -------
@@ -46,24 +44,19 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
         if value is None and fields[1] != "None":
             raise InputError(f"{source}, line {number}: found the score {quoted(fields[1])}, expected a number or None")
         scores.setdefault(fields[0], []).append((number, value))
-    first, n_segments = next((name, len(scores_of_system)) for name, scores_of_system in scores.items())
-    for name, scores_of_system in scores.items():
-        if len(scores_of_system) != n_segments:
-            raise InputError(
-                f"{source}: found {len(scores_of_system):,} segments for {quoted(name)} and {n_segments:,} for "
-                f"{quoted(first)}, expected the same number"
-            )
+    first, n_segments = next((name, len(of_system)) for name, of_system in scores.items())
+    for name, of_system in scores.items():
+        if len(of_system) != n_segments:
+            found = f"{len(of_system):,} segments for {quoted(name)} and {n_segments:,} for {quoted(first)}"
+            raise InputError(f"{source}: found {found}, expected the same number")
     metric, beside = _names(Path(source))
     notes = []
-    file_of_documents = Path(docs) if docs is not None else beside if beside is not None and beside.is_file() else None
     domains, documents = [""] * n_segments, [""] * n_segments
-    if file_of_documents is not None:
-        domains, documents = read_documents(file_of_documents)
+    if beside is not None and beside.is_file():
+        domains, documents = read_documents(beside)
         if len(documents) != n_segments:
-            raise InputError(
-                f"{file_of_documents}: found {len(documents):,} lines, expected {n_segments:,}, one per segment"
-            )
-        notes.append(f"{source}: documents and domains were read from {file_of_documents}")
+            raise InputError(f"{beside}: found {len(documents):,} lines, expected {n_segments:,}, one per segment")
+        notes.append(f"{source}: documents and domains were read from {beside}")
     parts: list[Output] = []
     for name in picked(scores, systems, source, "system"):
         segments = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import chain
-from os import fspath
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,10 @@ _FAILED = ("unresolved_ids", "empty_patch_ids", "no_apply", "test_errored", "tes
 """Outcomes that count as not resolved, including empty patches and patches that cannot be applied."""
 _WITHOUT = ("incomplete_ids", "error_ids", "no_generation", "no_logs", "install_fail")
 """Outcomes without a score: the instance was not submitted, or it could not be run."""
-_ALL = ("submitted_ids", "completed_ids", "generated", "with_logs", "applied")
+_SUBMITTED = ("submitted_ids", "completed_ids", "generated")
 _VERSIONS = (1, 2)
 _RUN_ID = re.compile(r"(?<=.)\.[^.]*[A-Za-z_-][^.]*$")  # `.my-run`, but not the `.1` of gpt-4.1
 _DATE = re.compile(r"^(?:19|20)\d{6}[_-]")
-_REPO = re.compile(r"(?P<repo>.+)-\d+")
 
 
 def read(
@@ -55,100 +53,75 @@ def read(
     -------
     Counts, one per system; the metric `resolved` is the share of resolved instances. The repository is the domain.
     """
-    if document not in (None, "repo"):
-        raise InputError(f"{fspath(path)}: found --document {quoted(document)}, expected repo")
     source = Path(path)
+    if document not in (None, "repo"):
+        raise InputError(f"{source}: found --document {quoted(document)}, expected repo")
     files = [source]
     if source.is_dir():
-        details = items.files_below(source, "per_instance_details.json")
-        files = details or items.files_below(source, "results.json") or sorted(source.glob("*.json"))
+        in_folders = (items.files_below(source, name) for name in ("per_instance_details.json", "results.json"))
+        files = next(filter(None, in_folders), sorted(source.glob("*.json")))
     if not files:
         raise InputError(f"{source}: found no report in the folder, expected MODEL.RUN_ID.json or results.json")
-    all_of_them = None if instances is None else _ids_in(instances)
-    named_files = [(_name(file), file) for file in files]
-    chosen = picked((name for name, _ in named_files), systems, str(source), "system")
-    named_files.sort(key=lambda entry: chosen.index(entry[0]) if entry[0] in chosen else len(chosen))
-    chosen_files = [(name, file) for name, file in named_files if name in chosen]
-    parts = (_read(file, name, all_of_them, document == "repo") for name, file in chosen_files)
-    return tuple(chain.from_iterable(parts))
+    ids = None if instances is None else _ids_in(instances)
+    chosen = picked(map(_name, files), systems, str(source), "system")
+    reports = sorted((chosen.index(_name(file)), file) for file in files if _name(file) in chosen)
+    return tuple(chain.from_iterable(_read(file, _name(file), ids, document == "repo") for _, file in reports))
 
 
 def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[Output, ...]:
     source = str(path)
     report = field_of(read_json(path), [], source, dict)
-    verdicts, listed_all = _verdicts(report, source)
-    notes: list[str] = []
+    verdicts, lists_all = _verdicts(report, source)
+    if instances is None and not lists_all:
+        raise InputError(
+            f"{source}: found no list of unresolved instances, expected one\n--instances names a file of all ids"
+        )
     if instances is not None:
         if unlisted := [instance for instance in verdicts if instance not in set(instances)]:
-            raise InputError(
-                f"{source}: found {len(unlisted):,} instances outside the test set ({listed(unlisted[:3])}), expected "
-                f"only those in the list of instances"
-            )
-        verdict_of_others = 0 if not listed_all else None
-        verdicts = {instance: verdicts.get(instance, verdict_of_others) for instance in instances}
-    elif not listed_all:
-        raise InputError(
-            f"{source}: found no list of unresolved instances, expected one; name a file with all ids by --"
-            f"instances=FILE"
-        )
+            found = f"{len(unlisted):,} instances outside the test set ({listed(unlisted[:3])})"
+            raise InputError(f"{source}: found {found}, expected only those in the list of instances")
+        verdicts = {instance: verdicts.get(instance, None if lists_all else 0) for instance in instances}
     total = report.get("total_instances")
-    if isinstance(total, int) and total != len(verdicts):
-        notes.append(f"{source}: the report lists only {len(verdicts):,} of its {total:,} instances")
-    repos = {instance: match["repo"] if (match := _REPO.fullmatch(instance)) else "" for instance in verdicts}
-    return outputs(
-        source,
-        name,
-        [
-            Item(instance, {"resolved": verdict}, domain=repos[instance], document=repos[instance] if by_repo else "")
-            for instance, verdict in verdicts.items()
-        ],
-        notes=notes,
-    )
+    is_short = isinstance(total, int) and total != len(verdicts)
+    notes = [f"{source}: the report lists only {len(verdicts):,} of its {total:,} instances"] if is_short else []
+    of_repos = []
+    for instance, verdict in verdicts.items():
+        match = re.fullmatch(r"(.+)-\d+", instance)
+        repo = match[1] if match else ""
+        of_repos.append(Item(instance, {"resolved": verdict}, domain=repo, document=repo if by_repo else ""))
+    return outputs(source, name, of_repos, notes=notes)
 
 
 def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | None], bool]:
     """1, 0 or None for each listed instance; and whether unresolved instances are listed."""
     if report and all(isinstance(value, dict) and "resolved" in value for value in report.values()):
-        verdict_of: dict[str, int | None] = {}
-        for name, value in report.items():
-            verdict = value["resolved"]
-            if not isinstance(verdict, bool | None):
-                raise InputError(
-                    f"{source}: found {quoted(verdict)} as resolved for {named(name)}, expected true or false"
-                )
-            verdict_of[name] = None if verdict is None else int(verdict)
-        return verdict_of, True
-    version = report.get("schema_version", 1)
-    if version not in _VERSIONS:
-        raise InputError(
-            f"{source}: found schema_version {quoted(version)}, expected one of {', '.join(map(str, _VERSIONS))}"
-        )
-    lists = {
-        name: _ids(report[name], f"{source}, {name}")
-        for name in (*_RESOLVED, *_FAILED, *_WITHOUT, *_ALL)
-        if name in report
-    }
-    resolved = next((lists[name] for name in _RESOLVED if name in lists), None)
+        outcomes = {name: value["resolved"] for name, value in report.items()}
+        for name, outcome in outcomes.items():
+            if not isinstance(outcome, bool | None):
+                found = f"{quoted(outcome)} as resolved for {named(name)}"
+                raise InputError(f"{source}: found {found}, expected true or false")
+        return {name: None if outcome is None else int(outcome) for name, outcome in outcomes.items()}, True
+    if (version := report.get("schema_version", 1)) not in _VERSIONS:
+        raise InputError(f"{source}: found schema_version {quoted(version)}, expected one of 1, 2")
+    known = (*_RESOLVED, *_FAILED, *_WITHOUT, *_SUBMITTED, "with_logs", "applied")
+    unknown = [name for name in report if name.endswith("_ids") and name not in known]
+    lists = {name: _ids(report[name], f"{source}, {name}") for name in (*known, *unknown) if name in report}
+    resolved = next((set(lists[name]) for name in _RESOLVED if name in lists), None)
     if resolved is None:
-        raise InputError(
-            f"{source}: found the keys {listed(report) or '(none)'}, expected resolved_ids or resolved, as in SWE-bench"
-        )
+        found = f"the keys {listed(report) or '(none)'}"
+        raise InputError(f"{source}: found {found}, expected resolved_ids or resolved, as in SWE-bench")
     for name, ids in lists.items():
         stated = report.get(f"{name.removesuffix('_ids')}_instances")
         if isinstance(stated, int) and stated != len(ids):
             raise InputError(f"{source}: found {len(ids):,} {name}, expected {stated:,} as the report says elsewhere")
-    failed = set(chain.from_iterable(lists.get(name, ()) for name in _FAILED))
-    unknown = [name for name in report if name.endswith("_ids") and name not in lists]
-    lists |= {name: _ids(report[name], f"{source}, {name}") for name in unknown}
-    without = set(chain.from_iterable(lists.get(name, ()) for name in (*_WITHOUT, *unknown)))
-    if contradictory := set(resolved) & (failed | without):
-        raise InputError(
-            f"{source}: found {named(min(contradictory))} both as resolved and as not resolved, expected only one"
-        )
+    failed, without = (set(chain.from_iterable(lists.get(name, ()) for name in names))
+                       for names in (_FAILED, (*_WITHOUT, *unknown)))  # fmt: skip
+    if both := resolved & (failed | without):
+        raise InputError(f"{source}: found {named(min(both))} both as resolved and as not resolved, expected only one")
     verdicts: dict[str, int | None] = dict.fromkeys(chain.from_iterable(lists.values()))
     for instance in verdicts:
-        verdicts[instance] = 1 if instance in set(resolved) else None if instance in without else 0
-    return verdicts, any(name in lists for name in ("unresolved_ids", "submitted_ids", "completed_ids", "generated"))
+        verdicts[instance] = 1 if instance in resolved else None if instance in without else 0
+    return verdicts, any(name in lists for name in ("unresolved_ids", *_SUBMITTED))
 
 
 def _ids(value: object, where: str) -> list[str]:
@@ -163,12 +136,10 @@ def _ids(value: object, where: str) -> list[str]:
 def _ids_in(path: str) -> list[str]:
     """The ids of a test set: one per line, a JSON list, or all that a report lists."""
     lines = [line.strip() for line in text.read(path)]
-    if lines[0].startswith(("{", "[")):
-        document = read_json(path)
-        if isinstance(document, dict):
-            return list(_verdicts(document, path)[0])
-        return _ids(document, path)
-    return _ids([line for line in lines if line], path)
+    if not lines[0].startswith(("{", "[")):
+        return _ids([line for line in lines if line], path)
+    document = read_json(path)
+    return list(_verdicts(document, path)[0]) if isinstance(document, dict) else _ids(document, path)
 
 
 def _name(path: Path) -> str:
