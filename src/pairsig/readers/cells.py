@@ -48,6 +48,8 @@ class Table:
     place: str = "line"
     notes: list[str] = field(default_factory=list)
     is_scores: bool = False
+    index: Sequence[str] = ()
+    """Columns from the index of a data frame, if it identifies the rows."""
 
     def __post_init__(self) -> None:
         if not len(self.lines):
@@ -480,30 +482,32 @@ def _of_frame(frame: Any) -> Table:
     import narwhals.stable.v2 as nw
 
     source = "the data frame"
-    if hasattr(frame, "reset_index"):
-        frame = _with_index(frame, source)
+    frame, index = _with_index(frame, source) if hasattr(frame, "reset_index") else (frame, ())
     try:
         whole = nw.from_native(frame, eager_only=True)
     except TypeError:
         kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
         raise InputError(f"found a {kind}, expected a path or a data frame (pandas, polars, pyarrow)") from None
     columns = {str(name): whole[name].to_list() for name in whole.columns}
-    return Table(source, columns, range(1, len(whole) + 1), "row")
+    return Table(source, columns, range(1, len(whole) + 1), "row", index=index)
 
 
-def _with_index(frame: Any, source: str) -> Any:
-    """A frame of pandas with the levels of its index as columns, unless it only numbers the rows."""
+def _with_index(frame: Any, source: str) -> tuple[Any, list[str]]:
+    """A frame of pandas with the levels of its index as columns, and their names if they identify the rows."""
     if frame.columns.nlevels > 1:
         raise InputError(f"{source}: found columns of {frame.columns.nlevels} levels, expected one level")
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_distinct(frame.columns, source)
-    index = frame.index
-    if index.nlevels == 1 and index.name is None:
-        if index.inferred_type in ("integer", "floating", "boolean"):
-            return frame.reset_index(drop=True)
-        return frame.reset_index(names="item" if "item" not in frame.columns else "index")
-    if None in index.names:
+    names = ["index" if name is None else str(name) for name in frame.index.names]
+    if names == ["index"] and (not frame.index.is_unique or is_range(frame.index) or "index" in frame.columns):
+        return frame.reset_index(drop=True), []
+    if None in frame.index.names and len(names) > 1:
         raise InputError(f"{source}: found an index with a level without a name, expected names for all")
-    if both := set(map(str, index.names)) & set(frame.columns):
+    if both := set(names) & set(frame.columns):
         raise InputError(f"{source}: found {listed(sorted(both))} in the index and as a column, expected it once")
-    return frame.reset_index()
+    return frame.reset_index(names=names), names if frame.index.is_unique else []
+
+
+def is_range(index: Any) -> bool:
+    """Whether an index of pandas only numbers the rows."""
+    return type(index).__name__ == "RangeIndex" and index.name is None

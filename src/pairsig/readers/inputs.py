@@ -30,7 +30,7 @@ from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
 from pairsig.readers import extraction, names, options, recognition, table, tasks
 from pairsig.readers.align import align, with_all_classes
-from pairsig.readers.cells import SCORE
+from pairsig.readers.cells import SCORE, is_range
 from pairsig.readers.output import Output, over_samples, passes
 from pairsig.readers.table import split
 
@@ -570,58 +570,15 @@ def _of_frames(frames: Sequence[Any], declared: dict[str, Any], called: Sequence
 
     options.check(declared, {"tables"}, "the data frame")
     source = "the data frame" if len(frames) == 1 else f"{len(frames)} data frames"
-    roles = declared
-    if len(frames) == 1 and not called and declared.keys().isdisjoint(_OF_COLUMNS):
-        roles = declared | _wide(frames[0])
-    if len(frames) > 1 and "item" not in declared and (name := _shared_index(frames)):
-        frames, roles = [frame.rename_axis(index=name) for frame in frames], {**declared, "item": [name]}
-    files = [table.read(frame, roles) for frame in frames]
+    indices = [frame.index for frame in frames if hasattr(frame, "reset_index")]
+    if len(frames) == len(indices) > 1 and not all(map(is_range, indices)):  # an index that is shared identifies items
+        frames = [frame.rename_axis(index=frame.index.names if frame.index.name else "index") for frame in frames]
+    files = [table.read(frame, declared, may_be_wide=len(frames) == 1 and not called) for frame in frames]
     letters = [chr(ord("A") + n) if len(frames) <= 26 else str(n + 1) for n in range(len(frames))]
     systems = list(called) or (letters if len(frames) > 1 else [""])
     results = _together(files, systems, [""] * len(frames), declared, "table", sources=[source], is_named=True)
     library = nw.from_native(frames[0]).implementation
     return [replace(data, library=library) for data in results]
-
-
-_OF_COLUMNS = ("item", "system", "systems", "run", "sample", "score", "gold", "winner", "metric")
-"""Options without which a frame of pandas may have a system in each column."""
-_STANDARD = frozenset(chain.from_iterable(table.STANDARD.values()))
-
-
-def _wide(frame: Any) -> dict[str, Any]:
-    """A frame of pandas with ids as its index and only columns of numbers has a system in each column."""
-    index: Any = getattr(frame, "index", None)
-    if not hasattr(index, "is_unique") or type(index).__name__ == "RangeIndex" or not index.is_unique:
-        return {}
-    columns, levels = list(map(str, frame.columns)), list(index.names)
-    lower = {name.lower() for name in columns}
-    if (
-        len(columns) < 2
-        or not all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes)
-        or lower & {*_STANDARD, "score", "correct", "accuracy"}
-        or set(columns) & set(map(str, levels))
-    ):
-        return {}
-    items = {"item": list(map(str, levels))} if None not in levels else {"item": ["item"]} if len(levels) == 1 else {}
-    return {"systems": columns, **items}
-
-
-def _shared_index(frames: Sequence[Any]) -> str:
-    """The name of the index that frames of pandas share, whose labels are the items; "" if it only numbers the rows."""
-    indices: list[Any] = [getattr(frame, "index", None) for frame in frames]
-    if any(not hasattr(index, "is_unique") or index.nlevels > 1 or not index.is_unique for index in indices):
-        return ""
-    name = "item" if indices[0].name is None else str(indices[0].name)
-    columns = {str(column).lower() for column in chain.from_iterable(frame.columns for frame in frames)}
-    if (
-        all(type(index).__name__ == "RangeIndex" for index in indices)
-        or any(index.name != indices[0].name for index in indices)
-        or columns & {name.lower(), *table.STANDARD["item"]}
-        or name.lower() in _STANDARD - {*table.STANDARD["item"]}
-        or any(indices[0].intersection(index).empty for index in indices[1:])
-    ):
-        return ""
-    return name
 
 
 def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statistics:

@@ -68,7 +68,7 @@ def split(names: Any, known: Sequence[str] = ()) -> list[str]:
     return [] if names is None else [str(names)]
 
 
-def read(source: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
+def read(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False) -> tuple[Output, ...]:
     """Read a table: one `Output` per system and run, in the order of the table.
 
     Parameters
@@ -77,6 +77,8 @@ def read(source: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
         A path or a data frame.
     declared
         What is declared about it: parameters of `pairsig.read` by name.
+    may_be_wide
+        Whether a frame with ids as its index and only columns of numbers has a system in each column.
 
     Raises
     ------
@@ -85,7 +87,7 @@ def read(source: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
     """
     if (decimal := declared.get("decimal", ".")) not in (".", ",") or decimal == "," == declared.get("sep"):
         raise InputError(f"found --decimal {decimal}, expected a comma or a point, and another separator")
-    reading = Reading(open_table(source, declared.get("sep"), declared.get("sheet")), declared)
+    reading = Reading(open_table(source, declared.get("sep"), declared.get("sheet")), declared, may_be_wide)
     if reading.table.is_scores:
         return reading.of_lines()
     reading.check_options()
@@ -121,6 +123,7 @@ class Reading:
 
     table: Table
     declared: Mapping[str, Any]
+    may_be_wide: bool = False
     notes: list[str] = field(default_factory=list)
 
     @cached_property
@@ -198,7 +201,9 @@ class Reading:
                 )
             if known:
                 columns[role] = known
-        return columns
+        if "item" not in columns and (levels := [name for name in self.table.index if name not in taken]):
+            columns["item"] = [name for name in levels if [name] not in columns.values()]
+        return {role: names for role, names in columns.items() if names}
 
     def of_lines(self) -> tuple[Output, ...]:
         """The scores of a file with one per line."""
@@ -255,7 +260,7 @@ class Reading:
         """Which columns are scores."""
         if "gold" in self.declared:
             return self._of_answers()
-        if systems := self.columns_of.get("systems"):
+        if systems := self.columns_of.get("systems") or self._wide():
             for name in map(str, self._asked):
                 if name.lower() not in ("accuracy", "mean"):
                     raise self.error(
@@ -264,6 +269,14 @@ class Reading:
             metric = self._named_mean(next(iter(self._asked), ""), SCORE)
             return _Scored((metric,), {name: [name] for name in systems}, self._scores)
         return self._of_metrics() or self._of_columns()
+
+    def _wide(self) -> list[str]:
+        """The columns of a frame with ids as its index and only numbers, if nothing else is said about them."""
+        others = [name for name in self.table.names if name not in self.table.index]
+        usual = {*chain.from_iterable(STANDARD.values()), *SCORES[:3]} & {name.lower() for name in others}
+        roles = self.declared.keys() & {*_ROLES, "score", "metric"} - {*_LABELS}
+        is_wide = self.may_be_wide and self.columns_of.get("item") == self.table.index and not usual and not roles
+        return others if is_wide and len(others) > 1 and all(map(self.table.is_numeric, others)) else []
 
     def _of_metrics(self) -> _Scored | None:
         """Counts of metrics that are named; None if they are means of scores."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -275,9 +276,9 @@ class _Task:
         """Metrics whose value in the results is not the mean over samples, and an explanation."""
         for key, value in self.reported("results", self.name, kind=dict).items():
             called = self.metrics.get(key, "")
-            if isinstance(value, int | float) and (scores := self.scores(called)):
-                if not items.same(value, mean := mean_of(scores)):
-                    yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
+            mean = mean_of(self.scores(called))  # NaN without scores
+            if isinstance(value, int | float) and not math.isnan(mean) and not items.same(value, mean):
+                yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
 
 
 def _chosen(source: str, tasks: Sequence[_Task], asked: str | None) -> tuple[list[_Task], dict[str, list[str]]]:
