@@ -86,13 +86,13 @@ def compare(
     memory.require(data.copied_by(chosen), "the counts of this metric")
     scorer = Scorer(data.of_units(chosen, unit), chosen, data.systems, memory)
     pairs, gains = scorer.better_first()
-    memory.require(_BYTES_PER_PAIR * len(pairs), f"the comparisons of {len(data.systems):,} systems")
+    # Influence values and a copy of them come after the draws.
+    influence = 2 * 8 * scorer.counts[:, :, 0].size
+    memory.require(_BYTES_PER_PAIR * len(pairs) + influence, f"the comparisons of {len(data.systems):,} systems")
     left = memory.left - _BYTES_PER_PAIR * len(pairs)
     resampling = Resampling(n_resamples, seed_of(rng), threads, batch, left, progress).part(*part)
     results = results_of(scorer, pairs, chosen_test, resampling)
-    standard_error, correlation = errors_and_correlations(
-        scorer.counts, chosen, pairs, threads=threads, n_bytes=memory.left
-    )
+    standard_error, correlation = errors_and_correlations(scorer.counts, chosen, pairs, threads=threads)
     signature = paired.signature(chosen, chosen_test.monte_carlo, unit, resampling.signature)
     if part[1] > 1:
         signature += f"|part:{part[0]}/{part[1]}"

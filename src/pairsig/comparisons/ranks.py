@@ -204,7 +204,7 @@ def rank(
     resampling = Resampling(n_resamples, seed_of(rng), threads, memory=memory.left, progress=progress)
     order, p_alone, p_adjusted, low, high = _max_t(values, weights, pairs, gains, alpha, resampling)
     pairs, gains = pairs[order], gains[order]
-    _, correlation = errors_and_correlations(counts, chosen, pairs, threads=threads, n_bytes=memory.left)
+    _, correlation = errors_and_correlations(counts, chosen, pairs, threads=threads)
     names, (a, b) = np.array(statistics.systems), pairs.T
     drawn = f"adjustment:max-t|{resampling.signature}"
     signature = paired.with_settings(paired.signature(chosen, find("randomization"), unit, drawn), statistics)

@@ -124,8 +124,7 @@ class Test(Named):
         """What the p-value of two systems is the probability of, as a sentence.
 
         `p` is the p-value in parentheses, `units` are "segments" or "documents", and `points` writes a number of
-        points. `systems` are `a` and `b`, the names; `ahead` and `behind`, those of the better and the other one; and
-        the numbers `statistic` and `gain`.
+        points. `systems` are `a`, `b`, `ahead` and `behind`, names, and the numbers `statistic` and `gain`.
         """
         numbers = {name: systems.pop(name) for name in ("statistic", "gain")}
         event = self.event.format(
@@ -216,25 +215,24 @@ _SOURCES = {
 }
 
 
-def _declared(name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool = False) -> list[Test]:
-    """The tests of one name: one per method and alternative. The title may mention the {method}."""
-    return [
-        replace(
-            event,
-            name=name,
-            draw=draw,
-            exact=exact,
-            title=title.format(method=event.method),
-            source=_SOURCES.get((name, event.method, event.alternative), ""),
-        )
-        for event in _EVENTS[draw]
-    ]
+_DRAWS: tuple[tuple[str, Literal["resample", "swap"], str], ...] = (
+    ("exact", "swap", "exact permutation test"),
+    ("randomization", "swap", "approximate randomization"),
+    ("bootstrap", "resample", "paired {method} bootstrap"),
+)
+"""Names of tests, what they draw, and what papers call them."""
 
-
-TESTS: tuple[Test, ...] = (
-    *_declared("exact", "swap", "exact permutation test", exact=True),
-    *_declared("randomization", "swap", "approximate randomization"),
-    *_declared("bootstrap", "resample", "paired {method} bootstrap"),
+TESTS: tuple[Test, ...] = tuple(
+    replace(
+        event,
+        name=name,
+        draw=draw,
+        exact=name == "exact",
+        title=title.format(method=event.method),
+        source=_SOURCES.get((name, event.method, event.alternative), ""),
+    )
+    for name, draw, title in _DRAWS
+    for event in _EVENTS[draw]
 )
 """Every test, in the order of tables and of `--help`: those that control the false-positive rate come first."""
 

@@ -5,7 +5,6 @@ The influences of two systems give the correlation of the systems and the standa
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,55 +111,31 @@ def degrees_of_freedom(squares: Floats) -> Floats:
 
 
 def errors_and_correlations(
-    counts: NDArray[Any],
-    metric: Metric,
-    pairs: NDArray[np.intp],
-    *,
-    threads: int | None = None,
-    n_bytes: int | None = None,
+    counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp], *, threads: int | None = None
 ) -> tuple[Floats, Floats]:
     """Standard deviation of the bootstrap's gains, in points, and correlation of the two systems, for many pairs.
 
     With u the influence values minus their mean, the first is to first order sqrt(Σ (uᵢᴬ − uᵢᴮ)²), the standard error
     without the factor n/(n − 1) of `standard_error`. The correlation is Σ uᵢᴬuᵢᴮ / sqrt(Σ (uᵢᴬ)² Σ (uᵢᴮ)²), and nan if
     one system's values do not vary. `pairs` are positions of systems (pairs × 2). Both are rounded to six significant
-    digits, so that all machines agree. If `n_bytes` of memory are short, systems are taken some at a time.
+    digits, so that all machines agree.
     """
-    n_systems, n_units, _ = counts.shape
-    at_once = n_systems if n_bytes is None else max(1, min(n_systems, n_bytes // (2 * 8 * n_units)))
-    block = pairs // at_once
-    sums_of_pairs = np.empty((3, len(pairs)))
-    for first in range(-(-n_systems // at_once)):
-        first_block = _centred(counts[first * at_once : (first + 1) * at_once], metric)
-        for second in range(first, -(-n_systems // at_once)):
-            rows = np.flatnonzero((block.min(axis=1) == first) & (block.max(axis=1) == second))
-            second_block = first_block
-            if second > first:
-                second_block = _centred(counts[second * at_once : (second + 1) * at_once], metric)
-            # The results are the same for (A, B) and (B, A).
-            places = np.sort(pairs[rows], axis=1) - np.array([first, second]) * at_once
-            sums = np.empty((len(rows), 3))
-            parts = [slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)]
-            on_threads(partial(_add_up, first_block, second_block, places, sums), parts, threads)
-            sums_of_pairs[:, rows] = sums.T
-    # Σ (uᵢᴬ − uᵢᴮ)², Σ uᵢᴬuᵢᴮ and Σ (uᵢᴬ)² Σ (uᵢᴮ)²
-    differences, products, spreads = sums_of_pairs
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlation = products / np.sqrt(spreads)
-    return _six_digits(np.sqrt(differences)), _six_digits(correlation)
-
-
-def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
-    """Influence values minus their mean; all 0 if they do not vary."""
     u = influence_values(counts, metric)
     constant = (u == u[:, :1]).all(axis=1)
     u -= u.mean(axis=1, keepdims=True)
     u[constant] = 0.0
-    return u
+    places = np.sort(pairs, axis=1)  # the results are the same for (A, B) and (B, A)
+    sums = np.empty((len(pairs), 3))
 
+    def add_up(some: slice) -> None:
+        _sums(u, places[some], sums[some])
 
-def _add_up(first_block: Floats, second_block: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
-    _sums(first_block, second_block, places[part], sums[part])
+    on_threads(add_up, [slice(start, start + _AT_ONCE) for start in range(0, len(pairs), _AT_ONCE)], threads)
+    # Σ (uᵢᴬ − uᵢᴮ)², Σ uᵢᴬuᵢᴮ and Σ (uᵢᴬ)² Σ (uᵢᴮ)²
+    differences, products, spreads = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = products / np.sqrt(spreads)
+    return _six_digits(np.sqrt(differences)), _six_digits(correlation)
 
 
 def design_effect(influence: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
@@ -195,10 +170,10 @@ def _six_digits(values: Floats) -> Floats:
 
 
 @compiled
-def _sums(first_block, second_block, places, out):  # type: ignore[no-untyped-def]
+def _sums(u, places, out):  # type: ignore[no-untyped-def]
     """Σ (uᴬ − uᴮ)², Σ uᴬuᴮ and Σ (uᴬ)² Σ (uᴮ)² for each pair, summed in the same order on all machines."""
     for pair in range(len(places)):
-        first, second = first_block[places[pair, 0]], second_block[places[pair, 1]]
+        first, second = u[places[pair, 0]], u[places[pair, 1]]
         difference = product = square_a = square_b = 0.0
         for unit in range(len(first)):
             a, b = first[unit], second[unit]

@@ -69,45 +69,45 @@ def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]],
     NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
     """
     arrays = {name: _unmasked(values) for name, values in scores.items()}
-    indexes = {name: _ids_of(values) for name, values in scores.items()}
-    if all(index is None for index in indexes.values()):
+    places = {name: _places(name, values) for name, values in scores.items()}
+    first, order = next(((name, list(of)) for name, of in places.items() if of is not None), ("", None))
+    if order is None:
         return arrays, None
-    instead = ".reset_index(drop=True) pairs by position"
-    if without := [name for name, index in indexes.items() if index is None]:
-        labelled = next(name for name, index in indexes.items() if index is not None)
-        raise InputError(
-            f"{named(labelled)} has ids as its index, {named(without[0])} has none, expected ids for all systems or "
-            f"for none; {instead}"
-        )
-    places: dict[str, dict[str, int]] = {}
-    for name, index in indexes.items():
-        assert index is not None
-        places[name] = {label: position for position, label in enumerate(index)}
-        if len(places[name]) < len(index):
-            repeated, times = Counter(index).most_common(1)[0]
+    for other, of_other in places.items():
+        if of_other is None:
             raise InputError(
-                f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; {instead}"
+                f"{named(first)} has ids as its index, {named(other)} has none, expected ids for all systems or for "
+                f"none; {_INSTEAD}"
             )
-    first, *others = places
-    for other in others:
-        for here, there in ((first, other), (other, first)):
-            if alone := [label for label in places[here] if label not in places[there]]:
+        of_first = places[first] or {}
+        for here, there, ids, others in ((first, other, of_first, of_other), (other, first, of_other, of_first)):
+            if alone := [label for label in ids if label not in others]:
                 raise InputError(
                     f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
-                    f"same ids for all systems; {instead}"
+                    f"same ids for all systems; {_INSTEAD}"
                 )
-    order = list(places[first])
-    return {name: array[[places[name][label] for label in order]] for name, array in arrays.items()}, order
+        arrays[other] = arrays[other][[of_other[label] for label in order]]
+    return arrays, order
 
 
-def _ids_of(values: Any) -> list[str] | None:
-    """The index of a series or frame of pandas, unless it only numbers the rows."""
+_INSTEAD = ".reset_index(drop=True) pairs by position"
+
+
+def _places(name: str, values: Any) -> dict[str, int] | None:
+    """The position of each id in the index of a series or frame of pandas; None if it only numbers the rows."""
     index = getattr(values, "index", None)
     if index is None or callable(index):
         return None
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
         return None
-    return [str(label) for label in index]
+    ids = [str(label) for label in index]
+    places = {label: position for position, label in enumerate(ids)}
+    if len(places) < len(ids):
+        repeated, times = Counter(ids).most_common(1)[0]
+        raise InputError(
+            f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; {_INSTEAD}"
+        )
+    return places
 
 
 def _unmasked(values: Any) -> NDArray[Any]:

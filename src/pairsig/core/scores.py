@@ -32,16 +32,9 @@ _SCORED_ELEMENTS = 2**15
 class Scorer:
     """Scores of systems, on the test set and on resamples of it.
 
-    Parameters
-    ----------
-    counts
-        Statistics (systems × units × columns of the metric's totals), see `Statistics.of`.
-    metric
-        Metric of the scores.
-    names
-        Names of the systems, for messages; by default their numbers.
-    memory
-        Memory that is available; by default there is no limit.
+    `counts` are those of `Statistics.of` (systems × units × columns of the metric's totals), and `names` are those of
+    the systems, for messages. An `InputError` is raised for counts whose sums cannot be exact, and for scores that are
+    not finite.
 
     Attributes
     ----------
@@ -53,22 +46,12 @@ class Scorer:
         Scores of the systems, their sign changed where lower is better.
     band
         Gains that differ by at most this much tie, see `TIE`.
-
-    Raises
-    ------
-    InputError
-        For counts whose sums cannot be exact, and for scores that are not finite.
     """
 
     def __init__(
-        self,
-        counts: NDArray[Any],
-        metric: Metric,
-        names: Sequence[str] | None = None,
-        memory: Memory | None = None,
+        self, counts: NDArray[Any], metric: Metric, names: Sequence[str] | None = None, memory: Memory | None = None
     ) -> None:
-        self.counts = counts
-        self.metric = metric
+        self.counts, self.metric = counts, metric
         self.names = names or [str(number) for number in range(1, len(counts) + 1)]
         self.form = metric.form(counts)
         self.columns = list(np.moveaxis(counts, -1, 0)) if self.form is None else _parts(counts, self.form, memory)
@@ -117,11 +100,10 @@ class Scorer:
     def shuffled(
         self, distinct: NDArray[Any], pairs: NDArray[np.intp], number: int
     ) -> Iterator[tuple[Floats, Floats, slice]]:
-        """Gains after shuffles, for some pairs at a time.
+        """Gains after shuffles (pairs × shuffles), for some pairs at a time, and which these are.
 
-        Returned are the gains (pairs × shuffles), what the first systems gained by the swaps (columns × pairs ×
-        shuffles), and which pairs these are. `distinct` are totals over the swapped units, and `number` is that of the
-        first shuffle.
+        The second part is what the first systems gained by the swaps (columns × pairs × shuffles). `distinct` are
+        totals over the swapped units, and `number` is that of the first shuffle.
         """
         # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A + (M_B − M_A), and
         # B's are T_B − (M_B − M_A): one product per system serves all pairs.
@@ -143,10 +125,7 @@ class Scorer:
     def scored(self, totals: Floats, place: Place = lambda _: "a system") -> Floats:
         """Scores of totals (columns × systems × resamples), their sign changed where lower is better.
 
-        Raises
-        ------
-        InputError
-            For a score that is not finite; `place` names the system and the resample of a position.
+        An `InputError` is raised for a score that is not finite; `place` names the system and the resample.
         """
         if self.form is not None:
             above, below = totals

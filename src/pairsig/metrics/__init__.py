@@ -233,3 +233,15 @@ def ratio(
     np.divide(numerator, denominator, out=score, where=denominator != 0)
     score *= factor
     return score
+
+
+def check_lengths(output: Sequence[Any], reference: Sequence[Any], noun: str = "segments") -> None:
+    """Raise an `InputError` if an output has not as many segments as the reference."""
+    if len(output) != len(reference):
+        raise InputError(f"the output has {len(output)} {noun}, expected {len(reference)} as in the reference")
+
+
+def as_columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> dict[str, NDArray[np.int64]]:
+    """Columns with these names, from rows of whole numbers, one per segment."""
+    table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
+    return {name: table[:, place] for place, name in enumerate(names)}

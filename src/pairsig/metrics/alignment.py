@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.io.errors import InputError
-from pairsig.metrics import Metric, Ratio
+from pairsig.metrics import Metric, Ratio, as_columns, check_lengths
 
 if TYPE_CHECKING:
     from pairsig.readers.outputs.alignment import Alignment
@@ -30,14 +29,12 @@ def link_counts(output: Sequence[Alignment], reference: Sequence[Alignment]) -> 
     -------
     Columns of shape (segments,): `sure_hits` |A∩S|, `possible_hits` |A∩P|, `predicted` |A|, `sure` |S|.
     """
-    if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
+    check_lengths(output, reference)
     rows = [
         (len(a.possible & r.sure), len(a.possible & r.possible), len(a.possible), len(r.sure))
         for a, r in zip(output, reference, strict=True)
     ]
-    counts = np.array(rows, dtype=np.int64).reshape(-1, len(_COLUMNS))
-    return {name: counts[:, c] for c, name in enumerate(_COLUMNS)}
+    return as_columns(_COLUMNS, rows)
 
 
 aer = Ratio((0, 1), (2, 3), complement=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, quoted
-from pairsig.metrics import Counts, Extractor, Metric
+from pairsig.metrics import Counts, Extractor, Metric, as_columns
 from pairsig.metrics.counts import accuracy, f1
 
 if TYPE_CHECKING:
@@ -62,27 +62,14 @@ def gold_las(
     punctuation: bool = True,
     deprel_subtypes: bool = False,
 ) -> Counts:
-    """Count the words with the correct head and relation in every sentence, for parses of the gold tokens.
+    """Count the words with the correct head and relation in every sentence: LAS, otherwise as `gold_uas`.
 
-    LAS = 100 · Σ correct / Σ total (Buchholz and Marsi 2006, CoNLL-X shared task).
-
-    Parameters
-    ----------
-    output, reference, punctuation
-        As in `gold_uas`.
-    deprel_subtypes
-        True compares relations in full (`nsubj:pass`), False up to the first colon (`nsubj`).
-
-    Returns
-    -------
-    `correct` and `total`, int64 of shape (sentences,).
+    With `deprel_subtypes`, relations are compared in full (`nsubj:pass`), without up to the first colon (`nsubj`).
     """
     relation = str if deprel_subtypes else _universal
-
-    def edges(parse: Sentence) -> list[tuple[int, str]]:
-        return list(zip(parse.heads, map(relation, parse.deprels), strict=True))
-
-    return _equal_words(output, reference, edges, punctuation)
+    return _equal_words(
+        output, reference, lambda parse: list(zip(parse.heads, map(relation, parse.deprels), strict=True)), punctuation
+    )
 
 
 def _equal_words(
@@ -93,12 +80,12 @@ def _equal_words(
 ) -> Counts:
     """Count the words with equal edges in every sentence, and all words."""
     _check_same_words(output, reference)
-    counts = np.zeros((2, len(reference)), dtype=np.int64)
-    for index, (system, gold) in enumerate(zip(output, reference, strict=True)):
+    rows = []
+    for system, gold in zip(output, reference, strict=True):
         words = zip(gold.words, edges(system), edges(gold), strict=True)
         right = [ours == theirs for word, ours, theirs in words if punctuation or not _is_punctuation(word)]
-        counts[:, index] = sum(right), len(right)
-    return {"correct": counts[0], "total": counts[1]}
+        rows.append((sum(right), len(right)))
+    return as_columns(("correct", "total"), rows)
 
 
 def _universal(deprel: str) -> str:

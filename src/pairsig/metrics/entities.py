@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, listed, quoted
-from pairsig.metrics import Metric
+from pairsig.metrics import Metric, as_columns, check_lengths
 from pairsig.metrics.counts import f1, precision, recall
 
 _COLUMNS = ("matched", "predicted", "gold")
@@ -108,8 +108,7 @@ def entity_counts(
     -------
     Columns of shape (segments,): `matched`, `predicted`, `gold`.
     """
-    if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} sentences, expected {len(reference)} as in the reference")
+    check_lengths(output, reference, "sentences")
     rows, types = [], set[str]()
     for number, pair in enumerate(zip(output, reference, strict=True), start=1):
         if len(pair[0]) != len(pair[1]):
@@ -124,8 +123,7 @@ def entity_counts(
         rows.append((len(predicted & gold), len(predicted), len(gold)))
     if type is not None and type not in types:
         raise InputError(f"found no entity of type {quoted(type)}, expected one of {listed(sorted(types)) or 'none'}")
-    counts = np.array(rows, dtype=np.int64).reshape(-1, len(_COLUMNS))
-    return {name: counts[:, c] for c, name in enumerate(_COLUMNS)}
+    return as_columns(_COLUMNS, rows)
 
 
 METRICS: tuple[Metric, ...] = tuple(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError
-from pairsig.metrics import Metric, Ratio
+from pairsig.metrics import Metric, Ratio, as_columns, check_lengths
 from pairsig.metrics.translation import References
 
 _EDITS = ("substitutions", "deletions", "insertions")
@@ -55,8 +55,7 @@ def character_errors(
 def _errors(
     columns: Sequence[str], output: Sequence[str], reference: References, *, lowercase: bool
 ) -> dict[str, NDArray[np.int64]]:
-    if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
+    check_lengths(output, reference)
 
     def tokens(text: str) -> Sequence[str]:
         text = text.lower() if lowercase else text
@@ -72,8 +71,7 @@ def _errors(
         except InputError as error:
             raise InputError(f"segment {number}: {error}") from None
         rows.append(min(counts, key=lambda row: sum(row[:3]) / max(row[3], 1)))
-    table = np.array(rows, dtype=np.int64).reshape(-1, len(columns))
-    return {name: table[:, place] for place, name in enumerate(columns)}
+    return as_columns(columns, rows)
 
 
 def edits(output: Sequence[str], reference: Sequence[str]) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError
 from pairsig.io.packages import need
-from pairsig.metrics import Metric, Ratio
+from pairsig.metrics import Metric, Ratio, check_lengths
 
 _TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 _PARTS = {"recall": "recall", "f": "F"}
@@ -71,8 +71,7 @@ def rouge_scores(
     Columns of shape (segments,), from 0 to 1: `rouge1_recall`, `rouge1_f`, and the same for `rouge2`, `rougeL`,
     `rougeLsum`. All are 0 if the summary or the reference is empty.
     """
-    if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
+    check_lengths(output, reference)
     need("rouge_score")
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, quoted, reason
 from pairsig.io.packages import need
-from pairsig.metrics import Extractor, Metric, Ratio, Totals, ratio
+from pairsig.metrics import Extractor, Metric, Ratio, Totals, check_lengths, ratio
 
 References = Sequence[str] | Sequence[tuple[str, ...]]
 Counts = dict[str, NDArray[Any]]
@@ -126,8 +126,7 @@ def ter_counts(
 def _counts(
     metric: str, columns: tuple[str, ...], output: Sequence[str], reference: References, **options: Any
 ) -> Counts:
-    if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
+    check_lengths(output, reference)
     if not output:
         return {name: np.zeros(0, dtype=np.int64) for name in columns}
     references = tuple((r,) if isinstance(r, str) else tuple(r) for r in reference)
