@@ -92,15 +92,6 @@ class Gate(Shown):
         Level of each of the two claims.
     checks
         One per score, with `verdict`, `change`, `margin`, `largest_loss` and the p-value of a loss.
-
-    See Also
-    --------
-    gate : Returns this.
-
-    Examples
-    --------
-    >>> print(str(gate({"old": [1, 0] * 200, "new": [1, 0] * 200}, "2%")).partition(":")[0])
-    passed
     """
 
     baseline: str
@@ -227,10 +218,6 @@ def gate(
     ------
     InputError
         If there are not two systems, if a margin is missing or impossible, or if nobody said whether higher is better.
-
-    See Also
-    --------
-    compare : Compares systems without a margin.
 
     Notes
     -----

@@ -31,15 +31,6 @@ class Plan(TableResult):
         One row per gain, margin or size; the columns are those of `pairsig plan`.
     notes
         Sentences about where the standard deviation comes from, and how far it may be off.
-
-    See Also
-    --------
-    plan : Returns this.
-
-    Examples
-    --------
-    >>> int(plan(metric="accuracy", score=60, correlation=0.4, gain=5).table["n_segments"].item())
-    944
     """
 
     def _rendered(self, format: str) -> str:  # noqa: A002
@@ -108,10 +99,6 @@ def plan(
     ------
     InputError
         If something is missing, out of range, or impossible for this score.
-
-    See Also
-    --------
-    compare : Tests the systems when there is a test set.
 
     Notes
     -----

@@ -71,16 +71,6 @@ class Ranking(TableResult, Plotted):
         What was ranked. Every other function of pairsig accepts them.
     notes
         Sentences about the data.
-
-    See Also
-    --------
-    rank : Returns this.
-
-    Examples
-    --------
-    >>> ranking = rank({"a": [1, 1, 1, 1, 1, 1, 1, 0], "b": [0, 0, 1, 0, 0, 0, 0, 0]}, n_resamples=1000)
-    >>> ranking.table["system"].tolist()
-    ['a', 'b']
     """
 
     pairs: Any
@@ -158,10 +148,6 @@ def rank(
     ------
     InputError
         If the data cannot be read or compared, if `alpha` is not between 0 and 1, or if the memory does not suffice.
-
-    See Also
-    --------
-    compare : P-values and intervals of single pairs.
 
     Notes
     -----

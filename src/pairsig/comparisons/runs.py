@@ -76,17 +76,6 @@ class RunComparison(TableResult):
         What was compared. Every other function of pairsig accepts them.
     notes
         Sentences about what the p-values and intervals do not cover.
-
-    See Also
-    --------
-    compare_runs : Returns this.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> result = compare_runs({"old": rng.random((3, 50, 1)) < 0.4, "new": rng.random((3, 50, 1)) < 0.8})
-    >>> result.table["better"].item()
-    'new'
     """
 
     statistics: Statistics
@@ -142,10 +131,6 @@ def compare_runs(
     InputError
         If a system has a single run where more are needed, if there are fewer than two systems or units, or if a number
         is out of range.
-
-    See Also
-    --------
-    compare : One p-value per pair; uses this test if the data have runs.
 
     Notes
     -----

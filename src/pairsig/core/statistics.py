@@ -74,12 +74,6 @@ class Statistics:
     library
         Library of the data frame that was read, as narwhals names it; results are frames of the same kind.
 
-    See Also
-    --------
-    read : Reads files, data frames, arrays and evaluation logs.
-    read_statistics : Reads a file of statistics.
-    extract : Counts from outputs and references.
-
     Examples
     --------
     >>> import numpy as np
@@ -562,10 +556,6 @@ def write(statistics: Statistics, path: str | Path) -> None:
     InputError
         If the suffix is another, or if the folder does not exist.
 
-    See Also
-    --------
-    read_statistics : Reads the file again; with an example.
-
     Notes
     -----
     In Parquet, integers get the smallest signed type that holds their column and its negatives.
@@ -630,10 +620,6 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     ------
     InputError
         If the file is not such a table, if a row is repeated or missing, or if the memory does not suffice.
-
-    See Also
-    --------
-    write_statistics : Writes such files.
 
     Notes
     -----

@@ -48,10 +48,6 @@ class Ratio:
     otherwise
         The function that computes the score; it must equal the ratio if `given` is satisfied.
 
-    See Also
-    --------
-    Metric : Names the columns, the formula and the direction.
-
     Examples
     --------
     >>> f1 = Ratio((0,), (1, 2), factor=200)  # 100 · 2 matched / (predicted + gold)
@@ -131,11 +127,6 @@ class Metric:
         columns for each class, or "pooled", with their sums; "" if they do not.
     assumed
         Whether nobody declared that higher scores are better; results then say so.
-
-    See Also
-    --------
-    Ratio : A metric that is a ratio of sums, which has exact tests.
-    metric_names : Names of all metrics that come with pairsig.
 
     Examples
     --------

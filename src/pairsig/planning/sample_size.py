@@ -108,34 +108,28 @@ def from_pilot(pair: Pair) -> Spread:
     """
     from scipy.special import chdtri
 
-    units = pair.units
-    n = units.shape[1]
-    n_different = int((units[0] != units[1]).any(axis=1).sum())
+    n, unit = pair.units.shape[1], f"{pair.unit}s"
+    n_different = int((pair.units[0] != pair.units[1]).any(axis=1).sum())
     if n < 2 or not n_different:
         raise InputError(
-            f"the pilot's systems differ on {n_different} of {n} {pair.unit}s, expected at least two and a difference"
+            f"the pilot's systems differ on {n_different} of {n} {unit}, expected at least two and a difference"
         )
-    _, error, degrees = Intervals(units, pair.metric, pair.unit).estimate(0, 1)
+    _, error, degrees = Intervals(pair.units, pair.metric, pair.unit).estimate(0, 1)
     if not error > 0:
-        raise InputError(f"the pilot's systems differ by the same on each of {n} {pair.unit}s, expected it to vary")
+        raise InputError(f"the pilot's systems differ by the same on each of {n} {unit}, expected it to vary")
     variance = n * error**2
     low, high = (degrees * variance / float(chdtri(degrees, share)) for share in (0.025, 0.975))
-    notes = [
-        f"the standard deviation was estimated from a pilot of {n:,} {pair.unit}s; intervals are for new {pair.unit}s "
-        "from the same source"
-    ]
-    if degrees < HEAVY * (n - 1):
-        notes.append(
-            "a few large differences decide the pilot's standard deviation: plans from such pilots of 60 units had 65 "
-            f"to 76 % power instead of 80 %; with the upper end of their number of {pair.unit}s, they had more"
-        )
-    if n < FEW:
-        notes.append(
-            f"the pilot has fewer than {FEW} {pair.unit}s; intervals from such pilots covered the true value in 75 to "
-            "98 % of simulations instead of 95 %"
-        )
-    if n_different < ENOUGH:
-        notes.append(f"the pilot's systems differ on {n_different} of {n:,} {pair.unit}s, too few for a reliable plan")
+    notes = {
+        f"the standard deviation was estimated from a pilot of {n:,} {unit}; intervals are for new {unit} from the "
+        "same source": True,
+        "a few large differences decide the pilot's standard deviation: plans from such pilots of 60 units had 65 to "
+        f"76 % power instead of 80 %; with the upper end of their number of {unit}, they had more": degrees
+        < HEAVY * (n - 1),
+        f"the pilot has fewer than {FEW} {unit}; intervals from such pilots covered the true value in 75 to 98 % of "
+        "simulations instead of 95 %": n < FEW,
+        f"the pilot's systems differ on {n_different} of {n:,} {unit}, too few for a reliable plan": n_different
+        < ENOUGH,
+    }
     return Spread(
         variance=variance,
         low=low,
@@ -143,9 +137,9 @@ def from_pilot(pair: Pair) -> Spread:
         unit=pair.unit,
         segments_per_unit=pair.n_segments / n,
         best=best_score(pair),
-        passed=score_of_a_pass(units, pair.metric),
+        passed=score_of_a_pass(pair.units, pair.metric),
         source="pilot",
-        notes=tuple(notes),
+        notes=tuple(note for note, applies in notes.items() if applies),
     )
 
 
@@ -337,25 +331,12 @@ class Design:
 
 
 def power(variance: float, n_units: int, gain: float, design: Design, passed: float | None = None) -> float:
-    """Probability that the test of `pairsig compare` establishes the claim on n units.
+    """Probability that the test of `pairsig compare` establishes the claim on n units, from S² and the true gain.
 
-    Parameters
-    ----------
-    variance
-        S², in points².
-    n_units, gain
-        Size of the test set, and the true gain in points.
-    design
-        The claim and its test.
-    passed
-        Score of a passed item, if every unit is an item that is passed or failed.
-
-    Notes
-    -----
-    For items that are passed or failed, the power is exact (`pairsig.stats.power`), for up to 100,000 discordant items.
-    An item is discordant with the probability ψ = S² + g² in shares, since S² = ψ − g², but at least g, which S² does
-    not ensure near scores of 0 or 100. In all other cases it is that of Student's test; docs/planning.md has the
-    formulas and their accuracy.
+    For items that are passed or failed (with `passed`, the score of a passed one), the power is exact
+    (`pairsig.stats.power`), for up to 100,000 discordant items. An item is discordant with the probability ψ = S² + g²
+    in shares, since S² = ψ − g², but at least g, which S² does not ensure near scores of 0 or 100. In all other cases
+    it is that of Student's test; docs/planning.md has the formulas and their accuracy.
     """
     if n_units < 2:
         return 0.0

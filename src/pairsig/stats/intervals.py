@@ -53,16 +53,6 @@ class Interval(OneRow):
         Whether it is the interval of Bonett and Price for pass/fail units, which is valid for any number of units.
     concentrated
         Whether three units carry more than half of the gain.
-
-    See Also
-    --------
-    difference_interval : Returns this.
-
-    Examples
-    --------
-    >>> interval = difference_interval([1.0, 0.5, 0.8, 0.9], [0.5, 0.6, 0.4, 0.7])
-    >>> round(interval.low, 2) < 0.25 < round(interval.high, 2)
-    True
     """
 
     low: float
@@ -141,11 +131,6 @@ def difference_interval(
     InputError
         If an influence value is not a finite number.
 
-    See Also
-    --------
-    exact_test : An exact p-value of the difference.
-    margin_test : Tests whether the difference is smaller than a margin.
-
     Notes
     -----
     **Pass/fail units**, that is an accuracy or a mean whose units are 0 or 1 (or 0 or 100), get the interval of Bonett
@@ -200,10 +185,6 @@ def score_interval(
     ------
     InputError
         If an influence value is not a finite number.
-
-    See Also
-    --------
-    difference_interval : Shows whether two systems differ. The intervals of their scores may overlap although they do.
 
     Notes
     -----

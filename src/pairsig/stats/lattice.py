@@ -150,7 +150,7 @@ def _inverted(steps: Integers, times: Integers, border: Border, theta: Floats, p
     # φ(α, β) for the frequencies that matter, (j × k).
     of_column, of_row, matter = _frequencies(steps, variances, size)
     phi = np.zeros(matter.shape, dtype=np.complex128)
-    phi[matter] = _characteristic(steps, times, p, size, of_column, of_row, matter, low)
+    phi[matter] = _characteristic(steps, times, p, size, [of_column, of_row], matter, low)
 
     rows = np.arange(int(high[1] - low[1]) + 1)
     if len(of_column) * len(rows) > LARGEST:
@@ -229,22 +229,18 @@ def _characteristic(
     times: Integers,
     p: Floats,
     size: Integers,
-    of_column: Integers,
-    of_row: Integers,
+    numbers: list[Integers],
     matter: NDArray[np.bool_],
     low: Integers,
 ) -> NDArray[np.complex128]:
     """φ of the sum minus `low`, at the frequencies that matter: the product of 1 − p + p·e^{iα·v} over all steps."""
     # e^{iα} of the frequencies of columns and of rows, for each step.
     waves = [
-        np.exp(2j * np.pi / size[axis] * (np.multiply.outer(numbers, steps[:, axis]) % size[axis]))
-        for axis, numbers in enumerate((of_column, of_row))
+        np.exp(2j * np.pi / size[axis] * (np.multiply.outer(numbers[axis], steps[:, axis]) % size[axis]))
+        for axis in (0, 1)
     ]
     waves[1] *= p
-    shift = [
-        np.exp(-2j * np.pi / size[axis] * (numbers * int(low[axis]) % size[axis]))
-        for axis, numbers in enumerate((of_column, of_row))
-    ]
+    shift = [np.exp(-2j * np.pi / size[axis] * (numbers[axis] * int(low[axis]) % size[axis])) for axis in (0, 1)]
     at = np.argwhere(matter)
     phi = np.empty(len(at), dtype=np.complex128)
     for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(steps) // _AT_ONCE):

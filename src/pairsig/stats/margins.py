@@ -38,16 +38,6 @@ class MarginResult(Result):
         M, in points.
     claim, alternative
         The claim that a small `pvalue` supports, one of `CLAIMS`.
-
-    See Also
-    --------
-    margin_test : Returns this.
-
-    Examples
-    --------
-    >>> result = margin_test([1, 0, 1, 1] * 50, [1, 1, 0, 1] * 50, margin=0.2)
-    >>> result.pvalue < 0.05
-    True
     """
 
     margin: float
@@ -94,11 +84,6 @@ def margin_test(
     InputError
         For a margin that is not a finite number above 0 or is larger than any difference can be, and where
         `difference_interval` raises one.
-
-    See Also
-    --------
-    difference_interval : A confidence interval of the difference.
-    exact_test : Tests for a difference of any size.
 
     Notes
     -----
