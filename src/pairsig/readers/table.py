@@ -180,15 +180,17 @@ class Reading:
                 if column is None:
                     suggestion = near(name, self.table.names)
                     raise self.refusal(f"no column {quoted(name)} for {flag(role)}{suggestion}")
-                if (role not in _LABELS and role_of.setdefault(column, role) != role) or column in columns.get(
-                    role, ()
-                ):
-                    both = listed(dict.fromkeys([flag(role_of.get(column, role)), flag(role)]))
+                first = role_of.setdefault(column, role)
+                is_shared = role in _LABELS and (first in ("item", *_LABELS) or (first, role) == ("sample", "document"))
+                if column in columns.get(role, ()) or (first != role and not is_shared):
+                    both = listed(dict.fromkeys([flag(first), flag(role)]))
                     raise self.error(f"{named(column)} repeatedly in {both}, expected it once")
                 columns.setdefault(role, []).append(column)
             if len(columns.get(role, ())) > 1 and role not in _OF_SEVERAL_COLUMNS:
                 raise self.error(f"the columns {listed(columns[role])} for {flag(role)}, expected one")
         scores = [part for name in self.names("score") for part in (name, *name.split("/"))]
+        if other := next((role_of[name] for name in scores if name in role_of), ""):
+            raise self.error(f"one column in --score, {flag(other)}, expected it once")
         taken = {*chain.from_iterable(columns.values()), *scores}
         for role, names in STANDARD.items():
             instead = {"system": ("systems", "winner"), "domain": ("macro",)}.get(role, ())
