@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pairsig import Statistics
 from pairsig.io.errors import InputError
-from pairsig.metrics import registry
-from pairsig.metrics.counts import average
-from pairsig.readers import Beginning, align, recognition
+from pairsig.readers import Beginning
 from pairsig.readers.counts import evalb
-from pairsig.readers.logs import items
-from pairsig.readers.output import Output
 from pairsig.readers.outputs import alignment, conllu, iob, trees
 
 
@@ -109,15 +104,6 @@ def test_the_last_sentence_of_conllu_needs_no_blank_line_and_comments_no_blank(f
     assert (sentence.words, sentence.forms, sentence.comments) == (["a", "b"], ["ab"], {"sent_id": "5"})
 
 
-# Items of logs.
-
-
-def test_digests_are_equal_for_equal_values_only() -> None:
-    assert items.digest({"a": 1, "b": 2}) == items.digest({"b": 2, "a": 1}) != items.digest({"a": 2, "b": 1})
-    assert items.digest("\ud800") != items.digest("\ud801")  # half of a pair, which no encoding has
-    assert len(items.digest("x")) == 16
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -131,36 +117,6 @@ def test_digests_are_equal_for_equal_values_only() -> None:
 )
 def test_trees_have_a_label_or_a_word(text: str, expected: list[Any]) -> None:
     assert [tree for _, tree in trees.nodes([(1, text)], "t")] == expected
-
-
-def test_an_empty_file_is_said_to_be_empty(file: Any) -> None:
-    with pytest.raises(InputError, match="found an empty file, expected scores"):
-        recognition.recognize([file(" \n \n", "empty")])
-
-
-# Systems on the same items.
-
-
-def part(scores: list[float], *, source: str, ids: str = "", **fields: Any) -> Output:
-    """The scores of a table, or with `unscored={}` those of another program."""
-    n = len(scores)
-    return Output(
-        **{
-            "segments": tuple(ids.split()) or tuple(map(str, range(1, n + 1))),
-            "documents": ("",) * n,
-            "counts": {"score": np.array(scores)},
-            "metrics": (average("score"),),
-            "source": source,
-            "lines": range(1, n + 1),
-            "unscored": {"score": np.zeros(n, dtype=bool)},
-        }
-        | fields
-    )
-
-
-def aligned(*parts: Output, **how: Any) -> Statistics:
-    (statistics,) = align.align(parts, [part.source for part in parts], **how)
-    return statistics
 
 
 # Listings of evalb, whose example has sentences of 6, 5 (failed) and 2 words.
@@ -197,20 +153,3 @@ def test_trees_are_complete_if_all_three_counts_are_equal_and_crossing_is_counte
     assert evalb._columns(rows, np.array([True, True, True, True]))["complete"].tolist() == [0, 0, 1, 1]
     summary = evalb._summary(rows)
     assert [summary[name] for name in ("Complete match", "No crossing", "2 or less crossing")] == [50, 25, 50]
-
-
-# Items in another order, or missing.
-
-F1 = registry.metric("f1")
-
-
-def counted(matched: list[int], **fields: Any) -> Output:
-    counts = {name: np.array(values) for name, values in zip(F1.columns, [matched, [2] * 9, [3] * 9], strict=True)}
-    n = len(matched)
-    return part(
-        [0] * n,
-        metrics=(F1,),
-        counts={name: values[:n] for name, values in counts.items()},
-        unscored={"f1": np.zeros(n, dtype=bool)},
-        **fields,
-    )

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 from pairsig.io.errors import InputError
-from pairsig.readers import align, output, recognition, table
+from pairsig.readers import align, output, recognition
 from pairsig.readers.counts import art, evalb, sigf
-
-
-def read_table(path, **options):
-    """Counts of the one system of a table."""
-    (part,) = table.read(path, table.Roles(**options), several=True)
-    return part
 
 
 def pair(a, b, names=("A", "B")):
