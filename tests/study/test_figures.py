@@ -22,7 +22,6 @@ from scipy.stats import norm
 from pairsig.io.errors import InputError
 from pairsig.io.pictures import save
 from pairsig.io.tables import frame
-from pairsig.planning import sample_size
 from running import ROOT
 from study.analysis.pairs import subsets as kinds_of_pairs
 from study.figures import confidence
@@ -385,15 +384,6 @@ def test_size_scaling_curves_lie_on_their_points(sized_thresholds: pd.DataFrame)
     assert not lines(FIGURES["size_scaling"](sized_thresholds).axes[0], "fit")
 
 
-def test_thresholds_without_a_verdict_are_named() -> None:
-    figure = FIGURES["thresholds"](reproductions())
-    segments = figure.axes[0].containers[0].lines[2][0].get_segments()[0]
-    np.testing.assert_allclose(segments[:, 0], [0.74, 1.02])
-    assert "alignment, different models: too few" in words(figure)
-    assert "translation, same model: not comparable" in words(figure)
-    assert "replicated" not in words(figure)
-
-
 def test_table_1_shows_shares_beside_the_expected_and_the_papers() -> None:
     table, theirs = calibrations(), reproductions().iloc[[5, 5, 5]]
     addresses = ["share:icepahc:iid:0.04-0.06", "share:icepahc:far:0.04-0.06", "share:icepahc:far:0.01-0.04"]
@@ -429,18 +419,6 @@ def test_replication_shows_the_same_source_and_elsewhere() -> None:
     (axes,) = FIGURES["replication"](without_interval).axes
     assert axes.get_xlabel() == "two-sided p on the first test set"
     assert 0 < axes.get_xlim()[0] < 0.0025
-
-
-def test_segments_needed_are_those_of_plan() -> None:
-    left, right = FIGURES["segments_needed"](*arguments("segments_needed")).axes
-    drawn = {str(line.get_label()): line.get_xydata() for line in left.lines}
-    spread = sample_size.from_variance_model("bleu", score=35.0, length=25.0, correlation=0.75)
-    for gain, n in drawn["BLEU (score 35, length 25)"]:
-        assert n == sample_size.units_for(spread.variance, gain, sample_size.Design())
-    assert "ROUGE-2 recall (score 20)" in drawn
-    (band,) = right.collections
-    ends = [sample_size.units_for(v, 0.2, sample_size.Design()) for v in (spread.low, spread.high)]
-    assert {y for x, y in band.get_paths()[0].vertices if x == 0.2} == set(ends)
 
 
 CHANCES = {"i.i.d.": 0.2, "next": 0.01}
@@ -482,11 +460,6 @@ TABLES = {
     "documents": made("documents", [
         {"dataset": "small"}, {"dataset": "large"}, {"dataset": "all", "design_effect": nan},
     ]),
-    "variance_model": sample_size.fitted(),
-    "systems": made("systems", [
-        {"metric": metric, "length_per_segment": length, "score_mean": score}
-        for metric, length, score in (("bleu", 20.0, 30.0), ("bleu", 30.0, 40.0), ("rouge2_recall", nan, 20.0))
-    ]),
     "training_variance": made("training_variance", [
         {"dataset": dataset, "metric": "f1", "n_segments": n, "share_significant": 1 - 10 / n**0.5,
          "verdict": "estimated"}
@@ -517,10 +490,6 @@ ERRORS = TABLES["relative_error"].groupby("metric")
 TIMES = TABLES["run_time"].query("metric == 'accuracy'").sort_values("n_resamples", na_position="first")
 NAMED_AT_LARGE = TABLES["better_method"].query("dataset == 'large'").groupby("question")["replicated"]
 DRAWN = [
-    ("thresholds", 0, "paper", "x", [1.1, 1.51, 1.12, 0.28]),
-    ("thresholds", 0, "scaled", "x", reproductions()["expected"][:3]),
-    ("thresholds", 0, "ours", "x", [0.86, 1.2]),
-    ("thresholds", 0, "by information", "x", [0.9]),
     ("size_scaling", 0, "paper", "y", [3.00, 0.22]),
     ("relative_error", 0, "closed form", "y", ERRORS.get_group("accuracy")["closed_form"]),
     ("relative_error", 1, "closed form", "y", ERRORS.get_group("f1")["closed_form"]),

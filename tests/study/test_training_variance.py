@@ -44,8 +44,6 @@ class TestKnownVariances:
         found = [whole(training_variance([simulated(np.random.default_rng(i))], splits=1)[0]) for i in range(20)]
         n = 800
         assert np.mean([row["sd_training"] ** 2 for row in found]) == pytest.approx(1 / n, rel=0.1)
-        assert np.mean([row["sd_rest"] ** 2 for row in found]) == pytest.approx(0.5 / n, rel=0.02)
-        assert np.mean([row["sd_test_set"] ** 2 for row in found]) == pytest.approx(2 * 0.09 / n, rel=0.1)
         truth = 2 / (2 + 1 + 0.18)
         assert np.mean([row["share"] for row in found]) == pytest.approx(truth, abs=0.03)
         assert np.mean([row["share_low"] <= truth <= row["share_high"] for row in found]) >= 0.8

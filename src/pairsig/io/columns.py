@@ -324,36 +324,6 @@ RUNS = Table(
 """Table that `pairsig runs` writes, and `pairsig compare` prints for runs: one row per pair of systems."""
 
 
-FAMILY_HETEROGENEITY = Table(
-    "family_heterogeneity",
-    (
-        Column("family", str, "name of a family of test sets"),
-        METRIC,
-        Column("about", str, "description of its test sets"),
-        count("n_test_sets", "test sets"),
-        count("n_systems", "systems"),
-        Column(
-            "kappa_squared",
-            float,
-            "κ²: variance of a pair's true gain between test sets, relative to that of its per-segment contributions",
-        ),
-        Column("kappa_squared_low", float, "lower end of its 95 % interval over systems and test sets"),
-        Column("kappa_squared_high", float, "upper end of its 95 % interval over systems and test sets"),
-        count("n_validated", "held-out cases: pairs of systems on ordered pairs of test sets", "pairs"),
-        share("replicated", "replication rate: share of cases with the same better system on the second test set"),
-        share("predicted_iid", "mean predicted probability of that, if both test sets came from the same source"),
-        share("predicted", "mean predicted probability of that, with κ² estimated on other test sets and systems"),
-        share(
-            "coverage_iid",
-            "coverage of 95 % prediction intervals for the second gain, if both test sets came from the same source",
-        ),
-        share("coverage", "the same coverage with κ² estimated on other test sets and systems"),
-    ),
-    key=("family", "metric"),
-)
-"""Heterogeneity of gains between the test sets of families."""
-
-
 GIVEN = ("correlation", "outputs", "nothing")
 """What is known about the correlation of two systems: the correlation itself, only their outputs, or nothing."""
 
@@ -427,6 +397,6 @@ FLIPS = Table(
 """Table of `--flips`: segments that pass for only one of two systems, or that change most."""
 
 TABLES = (
-    STATISTICS, COMPARISONS, BASELINE, FLIPS, RUNS, RANKS, RANKED_PAIRS, FAMILY_HETEROGENEITY,
+    STATISTICS, COMPARISONS, BASELINE, FLIPS, RUNS, RANKS, RANKED_PAIRS,
     VARIANCE_MODEL,
 )  # fmt: skip

@@ -34,16 +34,11 @@ def _by_unit(unit: str, by: str) -> list[Column]:
             shown="two decimals",
             missing=True,
         ),
-        numeric(
-            f"replicated_{unit}",
-            f"replication rate: share of pairs with p near 0.05 {by} on one half that replicate on the other",
-            shown="share",
-            missing=True,
+        *with_interval(
+            f"difference_{unit}",
+            f"replication rate on one half of pairs with p near 0.05 {by} on the other, minus the expected rate",
+            "change of share",
         ),
-        numeric(
-            f"expected_{unit}", f"replication rate expected from the standard errors {by}", shown="share", missing=True
-        ),
-        *with_interval(f"difference_{unit}", "replication rate minus the expected rate", "change of share"),
     ]
 
 
@@ -250,8 +245,7 @@ class _Halves:
         share = over_systems.share(replicated, systems[inside], drawn[inside], weights=weights[inside])
         right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
         predicted = expected.share(weights * right, weights * wrong, systems, drawn)
-        difference = over_systems.cells(f"difference_{unit}", expected.difference(share, predicted))
-        return {f"replicated_{unit}": share[0], f"expected_{unit}": predicted[0], **difference}
+        return over_systems.cells(f"difference_{unit}", expected.difference(share, predicted))
 
 
 def _on_half(

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.columns import FAMILY_HETEROGENEITY, METRIC, Column, Table, count
+from pairsig.io.columns import METRIC, Column, Table, count, share
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
@@ -22,17 +22,21 @@ from study.inputs import row_place
 from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
 from study.test_sets import matches
 
-
-def _loss(name: str, meaning: str) -> Column:
-    return numeric(name, meaning, "nats", shown="two decimals", missing=True)
-
-
 HETEROGENEITY = Table(
     "heterogeneity",
     (
-        *(FAMILY_HETEROGENEITY[name] for name in ("family", "metric", "about", "n_test_sets", "n_systems")),
+        FAMILY,
+        METRIC,
+        Column("about", str, "description of its test sets"),
+        count("n_test_sets", "test sets"),
+        count("n_systems", "systems"),
         count("n_pairs", "pairs of systems, on each pair of test sets"),
-        *(FAMILY_HETEROGENEITY[f"kappa_squared{end}"] for end in ("", "_low", "_high")),
+        *with_interval(
+            "kappa_squared",
+            "κ²: variance of a pair's true gain between test sets, relative to that of its per-segment contributions",
+            over=" over systems and test sets",
+            missing=False,
+        ),
         *with_interval(
             "effective_sample_size",
             "1/(2κ²): segments of the next test set that predict the gain there as well as an infinite test set here",
@@ -45,31 +49,13 @@ HETEROGENEITY = Table(
             missing=True,
         ),
         numeric("effective_sample_size_most", "the largest such number", shown="count", missing=True),
+        count("n_validated", "held-out cases: pairs of systems on ordered pairs of test sets", "pairs"),
         *with_interval(
-            "beta_squared", "β²: growth of the variance between test sets with the squared gain", "as it is"
+            "replicated", "replication rate: share of cases with the same better system on the second test set", "share"
         ),
-        *with_interval(
-            "smallest_reliable_gain",
-            "gain on an infinite test set that gives a 95 % chance to win on the next one: 1.645 √2 κσ, median pair",
-            "two decimals",
-            "points",
-            missing=False,
-        ),
-        FAMILY_HETEROGENEITY["n_validated"],
-        *with_interval("replicated", FAMILY_HETEROGENEITY["replicated"].meaning, "share"),
-        FAMILY_HETEROGENEITY["predicted_iid"],
-        FAMILY_HETEROGENEITY["predicted"],
-        _loss("loss_iid", "mean log loss of the chances predicted without heterogeneity (i.i.d.)"),
-        _loss("expected_loss_iid", "the log loss expected if these chances were true"),
-        _loss("loss", "mean log loss of the chances predicted with κ²"),
-        _loss("expected_loss", "the log loss expected if these chances were true"),
+        share("predicted_iid", "mean predicted probability of that, if both test sets came from the same source"),
+        share("predicted", "mean predicted probability of that, with κ² estimated on other test sets and systems"),
         *with_interval("loss_reduction", "log loss without heterogeneity minus log loss with κ²", "two decimals"),
-        _loss("loss_constant", "mean log loss with the same τ for all pairs"),
-        *with_interval(
-            "loss_reduction_by_scale", "log loss with the same τ for all pairs minus log loss with κ²", "two decimals"
-        ),
-        FAMILY_HETEROGENEITY["coverage_iid"],
-        *with_interval("coverage", FAMILY_HETEROGENEITY["coverage"].meaning, "share"),
         Column(
             "verdict",
             str,
@@ -103,9 +89,6 @@ NEXT_TEST_SETS = Table(
 )
 
 
-SMALLEST_RELIABLE_GAIN = 1.6448536269514722 * 2**0.5
-"""Gain divided by τ that wins the next test set with probability 95 %, on a test set of any size."""
-
 LEAST = 100
 """Minimal number of segments of a domain or document; with fewer, the normal approximation of gains is too poor."""
 
@@ -131,8 +114,7 @@ def heterogeneity(
 
         κ² = mean of ((d₁ − d₂)² − s₁² − s₂²) / (σ₁² + σ₂²)
 
-    over pairs of systems and pairs of test sets of the family (docs/next-test-set.md has the model). β² in τ² = κ²σ² +
-    β²δ² measures whether heterogeneity also grows with the gain; it is fitted by least squares with d₁d₂ for δ².
+    over pairs of systems and pairs of test sets of the family (docs/next-test-set.md has the model).
 
     For validation on test sets and systems that were left out, κ² is estimated from all rows without either test set
     *and* without any system of either group. The predicted chance that the better system on the first test set also
@@ -318,37 +300,24 @@ def mean_excess(excess: Floats, systems: over_systems.Codes, test_sets: over_sys
     variance, degrees = over_systems.variance(residuals, systems, over_systems.drawn(test_sets))
     low, high = over_systems.interval(middle, variance, degrees)
     if middle > 0:
-        share = np.bincount(test_sets.ravel()) / test_sets.size
-        variance += VARIED * middle**2 * float(np.square(share).sum())
+        of_test_sets = np.bincount(test_sets.ravel()) / test_sets.size
+        variance += VARIED * middle**2 * float(np.square(of_test_sets).sum())
         plain, log = (over_systems.interval(middle, variance, degrees, scale=scale)[1] for scale in ("plain", "log"))
         high = min(log, 2 * plain - middle)
     return middle, low, high
 
 
 def _estimates(rows: _Rows) -> dict[str, object]:
-    """Compute κ², β² and the numbers derived from them."""
-    excess, n = rows.excess, len(rows.gain)
-    drawn = over_systems.drawn(rows.test_sets)
+    """Compute κ² and the numbers derived from it."""
+    excess = rows.excess
     kappa, low, high = mean_excess(excess, rows.systems, rows.test_sets)
-    by_gain = 2 * rows.gain.prod(axis=1) / rows.spread.sum(axis=1)
-    design = np.stack([np.ones(n), by_gain], axis=1)
-    products = design.T @ design
-    fitted = np.linalg.solve(products, design.T @ excess)
-    beta, residuals = float(fitted[1]), excess - design @ fitted
-    influence = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
-    of_beta = over_systems.variance(influence * residuals, rows.systems, drawn, weights=influence**2)
-    # For the median pair on the median test set.
-    spread = float(np.sqrt(np.median(rows.spread)))
-    gains = (SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high))
     return {
         "n_test_sets": over_systems.n_members(rows.test_sets),
         "n_systems": over_systems.n_members(rows.systems),
-        "n_pairs": n,
+        "n_pairs": len(rows.gain),
         **over_systems.cells("kappa_squared", (kappa, low, high)),
         **over_systems.cells("effective_sample_size", map(_effective_sample_size, (kappa, high, low))),
         **_range(rows, excess),
-        **over_systems.cells("beta_squared", (beta, *over_systems.interval(beta, *of_beta))),
-        **over_systems.cells("smallest_reliable_gain", gains),
     }
 
 
@@ -371,13 +340,11 @@ def _effective_sample_size(kappa_squared: float) -> float:
 class _Predicted:
     """Predicted chances that the better system wins again, with the outcomes; one row per pair and direction.
 
-    `chance` and `covered` have three columns: i.i.d.; with the heterogeneity of other test sets and systems; and with
-    the same τ in points for all pairs, the mean of those others.
+    `chance` has two columns: i.i.d., and with the heterogeneity of other test sets and systems.
     """
 
     chance: Floats
     replicated: NDArray[np.bool_]
-    covered: NDArray[np.bool_]
     systems: over_systems.Codes
     test_sets: over_systems.Codes
 
@@ -385,60 +352,41 @@ class _Predicted:
     def of(cls, rows: _Rows) -> _Predicted:
         from scipy.special import ndtr
 
-        sums = np.stack([np.ones(len(rows.gain)), rows.excess, rows.excess * rows.spread.sum(axis=1) / 2], axis=1)
-        number, *totals = left_out(sums, rows.groups, rows.test_sets).T
+        sums = np.stack([np.ones(len(rows.gain)), rows.excess], axis=1)
+        number, total = left_out(sums, rows.groups, rows.test_sets).T
         known = number > 0
-        kappa, tau = (
-            np.maximum(np.divide(total, number, where=known, out=np.zeros(len(total))), 0.0) for total in totals
-        )
+        kappa = np.maximum(np.divide(total, number, where=known, out=np.zeros(len(total))), 0.0)
+        used = known & (rows.gain != 0).all(axis=1)
+        one_over_n = (1 / rows.n_segments[used]).sum(axis=1)
         parts = []
         for on, against in ((0, 1), (1, 0)):
-            used = known & (rows.gain != 0).all(axis=1)
-            d, d_against = rows.gain[used, on], rows.gain[used, against]
-            one_over_n = 1 / rows.n_segments[used].T
-            per_pair = rows.spread[used, on]
-            excess = np.stack([np.zeros(len(d)), per_pair * kappa[used], tau[used]], axis=1)
-            spread = np.sqrt((per_pair * one_over_n.sum(axis=0))[:, None] + 2 * excess)
+            d, per_segment = rows.gain[used, on], rows.spread[used, on]
+            excess = np.stack([np.zeros(len(d)), per_segment * kappa[used]], axis=1)
+            spread = np.sqrt((per_segment * one_over_n)[:, None] + 2 * excess)
             parts.append(
                 cls(
                     chance=np.minimum(ndtr(np.abs(d)[:, None] / spread), 1 - SURE),
-                    replicated=(d > 0) == (d_against > 0),
-                    covered=np.abs(d - d_against)[:, None] < 1.959963984540054 * spread,
+                    replicated=(d > 0) == (rows.gain[used, against] > 0),
                     systems=rows.systems[used],
                     test_sets=over_systems.drawn(rows.test_sets[used]) if used.any() else rows.test_sets[used],
                 )
             )
         return over_systems.joined(parts)
 
-    @property
-    def loss(self) -> Floats:
-        """Log loss of the predicted chances: −log of the predicted chance of the observed outcome."""
-        return -np.log(np.where(self.replicated[:, None], self.chance, 1 - self.chance))
-
     def summary(self) -> dict[str, object]:
         """Compute the columns of the table on validation."""
         n = len(self.replicated)
         if not n:
             return {"n_validated": 0, "verdict": "not validated"}
-        loss = self.loss.mean(axis=0)
-        expected_loss = -(self.chance * np.log(self.chance) + (1 - self.chance) * np.log1p(-self.chance)).mean(axis=0)
-        ways = self.systems, self.test_sets
-        saved = over_systems.mean(self.loss[:, 0] - self.loss[:, 1], *ways)
-        by_scale = over_systems.mean(self.loss[:, 2] - self.loss[:, 1], *ways)
+        # −log of the predicted chance of the observed outcome
+        loss = -np.log(np.where(self.replicated[:, None], self.chance, 1 - self.chance))
+        saved = over_systems.mean(loss[:, 0] - loss[:, 1], self.systems, self.test_sets)
         return {
             "n_validated": n,
-            **over_systems.cells("replicated", over_systems.share(self.replicated, *ways)),
+            **over_systems.cells("replicated", over_systems.share(self.replicated, self.systems, self.test_sets)),
             "predicted_iid": self.chance[:, 0].mean(),
             "predicted": self.chance[:, 1].mean(),
-            "loss_iid": loss[0],
-            "expected_loss_iid": expected_loss[0],
-            "loss": loss[1],
-            "expected_loss": expected_loss[1],
             **over_systems.cells("loss_reduction", saved),
-            "loss_constant": loss[2],
-            **over_systems.cells("loss_reduction_by_scale", by_scale),
-            "coverage_iid": self.covered[:, 0].mean(),
-            **over_systems.cells("coverage", over_systems.share(self.covered[:, 1], *ways)),
             "verdict": "better" if saved[1] > 0 else "worse" if saved[2] < 0 else "no better",
         }
 
@@ -450,9 +398,9 @@ class _Predicted:
                 inside = (chance >= low) & (chance < high)
                 if not inside.any():
                     continue
-                share = over_systems.share(self.replicated[inside], self.systems[inside], self.test_sets[inside])
+                rate = over_systems.share(self.replicated[inside], self.systems[inside], self.test_sets[inside])
                 row = {"by": by, "chance_low": low, "chance_high": high, "n_pairs": int(inside.sum())}
-                yield row | {"predicted": chance[inside].mean(), **over_systems.cells("replicated", share)}
+                yield row | {"predicted": chance[inside].mean(), **over_systems.cells("replicated", rate)}
 
 
 def left_out(sums: Floats, groups: over_systems.Codes, test_sets: over_systems.Codes) -> Floats:

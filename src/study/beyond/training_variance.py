@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count, points
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
@@ -47,16 +47,6 @@ TRAINING_VARIANCE = Table(
             "two decimals",
             "points",
         ),
-        points(
-            "sd_rest",
-            "standard deviation of the score between training runs that comes from single segments of this test set",
-            missing=True,
-        ),
-        points(
-            "sd_test_set",
-            "standard deviation of the gain between two methods that comes from the test set",
-            missing=True,
-        ),
         *with_interval(
             "share", "share of training in the variance of the gain between single runs of two methods", "share"
         ),
@@ -74,10 +64,9 @@ TRAINING_VARIANCE = Table(
         numeric("over_methods_high", "upper end of this interval", shown="share", missing=True),
         numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
-        optional_count("n_pairs_by_method", "those pairs whose method has three or more other runs", "pairs"),
         *with_interval(
             "share_significant_by_method",
-            "share of these with p < 0.05 by the method-level test, from the spread of the other runs",
+            "share of these whose method has three or more other runs with p < 0.05 by the method-level test",
             "share",
         ),
         _ENOUGH,
@@ -103,7 +92,6 @@ BETTER_METHOD = Table(
         *with_interval(
             "expected", "rate expected from independent segments (and runs, in the method-level test)", "share"
         ),
-        *with_interval("difference", "replication rate minus the expected rate", "change of share"),
         _ENOUGH,
     ),
     key=("dataset", "metric", "n_segments", "question"),
@@ -258,7 +246,7 @@ class _Runs:
         test_set = max(0.0, float((of_set[first] + of_set[second] - 2 * means[first, second]).mean()))
         low, high = sum_of_variances(np.array([total / len(k)]), np.array([k - 1.0]), 0.025)
         single = float(rest.mean())
-        cells: dict[str, object] = {"sd_rest": single**0.5, "sd_test_set": test_set**0.5}
+        cells: dict[str, object] = {}
         for end, runs in {"": float(total.mean()), "_low": low.item(), "_high": high.item()}.items():
             training = max(0.0, runs - single)
             cells[f"sd_training{end}"] = training**0.5
@@ -386,7 +374,7 @@ class _Tested:
         enough = self.same[self.enough]
         return (
             self.size
-            | {"n_pairs": _distinct(self.same), "n_pairs_by_method": _distinct(enough)}
+            | {"n_pairs": _distinct(self.same)}
             | over_systems.cells("share_significant", _share(self.by_outputs, self.same))
             | self._by_method()
             | over_systems.cells("share_significant_by_method", _share(self.by_method[self.enough], enough))
@@ -418,7 +406,8 @@ class _Tested:
             yield (
                 self.size
                 | {"question": question, "n_pairs": _distinct(self.pairs[inside]), "n_tested": len(replicated)}
-                | expected.beside("replicated", _share(replicated, self.members[inside]), predicted)
+                | over_systems.cells("replicated", _share(replicated, self.members[inside]))
+                | over_systems.cells("expected", predicted)
             )
 
 

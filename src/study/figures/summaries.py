@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -11,13 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
-from matplotlib.transforms import blended_transform_factory
 
-from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
+from pairsig.io.pictures import GREY, INK, ORANGE, VERMILION, styled
 from pairsig.io.rendering import two_decimals
 from pairsig.metrics.names import metric_name
 from study.analysis.pairs import WINDOW
@@ -122,79 +119,6 @@ def _of_all(rows: pd.DataFrame) -> pd.DataFrame:
     """Select the rows about all pairs, if there are any."""
     chosen = rows["subset"] == "all"
     return rows[chosen] if chosen.any() else rows
-
-
-@styled
-def thresholds(reproduction: pd.DataFrame) -> Figure:
-    """Our thresholds (dots with intervals) beside the paper's (diamonds), by unit.
-
-    Ticks are the paper's thresholds times sqrt(n_paper / n_ours): their values on a test set of our size by the central
-    limit theorem. Crosses use words, brackets or links instead of segments. Items that are not thresholds are ignored.
-    """
-    rows = addressed(reproduction, ("threshold", "printed"))
-    rows = rows[rows["published"] > 0]
-    if rows.empty:
-        text = "nothing to draw: no thresholds"
-        return style.nothing("Thresholds beside the paper's", text, xlabel="threshold (points)", yticks=[])
-    figure = Figure(figsize=(style.PAGE, 0.6))
-    axes = figure.add_subplot()
-    axes.set_xscale("log")
-    y = 0.0
-    place = blended_transform_factory(axes.transAxes, axes.transData)
-    for unit in dict.fromkeys(rows["unit"]):
-        axes.text(0, y, metric_name(str(unit)), transform=place, va="center", fontweight="bold")
-        for _, row in rows[rows["unit"] == unit].iterrows():
-            missing = "" if pd.notna(row["ours"]) else f": {row['verdict']}"
-            for line in textwrap.wrap(str(row["what"]).removeprefix("threshold, ") + missing, 70):
-                y += 1
-                axes.text(0, y, line, transform=place, va="center")
-            y += 1
-            _threshold_row(axes, y, row)
-        y += 1
-    figure.set_figheight(0.6 + 0.155 * y)
-    axes.set(ylim=(y - 0.2, -1), yticks=[])
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="x", color="#E4E4E4", linewidth=0.6)
-    values = rows[["published", "ours", "low", "high", "expected", "expected_by_information"]].to_numpy(dtype=float)
-    values = values[np.isfinite(values) & (values > 0)]
-    axes.set_xlim(values.min() / 1.25, values.max() * 1.25)
-    ticks = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
-    axes.set_xticks([tick for tick in ticks if values.min() / 1.25 <= tick <= values.max() * 1.25])
-    style.plain_numbers(axes.xaxis)
-    axes.set_xlabel("threshold at p ≈ 0.05 (points)")
-    handles = [
-        style.mark("the paper's", **PAPER),
-        style.mark("scaled to our segments", marker="|", markersize=9, color=INK),
-        style.mark("scaled to our words or brackets", marker="x", markersize=6, color=INK),
-        *(
-            Line2D([], [], marker=marker, color=colour, label=f"ours, {verdict}")
-            for verdict, (colour, marker) in {**LOOKS, "not comparable": (GREY, "^")}.items()
-            if (rows["verdict"] == verdict).any()
-        ),
-    ]
-    style.explained(figure, handles, ncols=2)
-    judged = rows["verdict"].isin(LOOKS)
-    if not judged.any():
-        return style.says(figure, "Thresholds beside the paper's")
-    differs = int((rows["verdict"] == "differs").sum())
-    return style.says(figure, f"{differs} of {judged.sum()} comparable thresholds differ from the paper's")
-
-
-LOOKS = {"agrees": (BLUE, "o"), "differs": (ORANGE, "s")}
-"""Colour and marker of our numbers by verdict; all other verdicts are grey."""
-
-
-def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
-    axes.plot(row["published"], y, **PAPER, linestyle="none", gid="paper", zorder=2)
-    if pd.notna(row["expected"]):
-        axes.plot(row["expected"], y, "|", markersize=10, color=INK, gid="scaled", zorder=1.9)
-    if pd.notna(row["expected_by_information"]):
-        axes.plot(row["expected_by_information"], y, "x", markersize=6, color=INK, gid="by information", zorder=1.9)
-    if pd.notna(row["ours"]):
-        colour, marker = LOOKS.get(str(row["verdict"]), (GREY, "^"))
-        ours = pd.DataFrame({"ours": [row["ours"]], "ours_low": [row["low"]], "ours_high": [row["high"]]})
-        axes.errorbar(ours["ours"], [y], xerr=style.bars(ours, "ours"), fmt=marker, color=colour, elinewidth=1.2,
-                      zorder=2.1, gid="ours")  # fmt: skip
 
 
 ELSEWHERE = {

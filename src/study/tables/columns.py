@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pairsig.io import columns
-from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
+from pairsig.io.columns import DATASET, Column, Shown, Table, count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ ONE_SIDED = "one-sided p-value, as in the paper, unless the configuration sets a
 
 N_PAIRS = count("n_pairs", f"pairs with p in the window around 0.05 ({ONE_SIDED})", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")
-FAMILY = FAMILY_HETEROGENEITY["family"]
+FAMILY = Column("family", str, "name of a family of test sets")
 DISTANCE = Column("distance", str, "how different the second test set is from the first")
 
 
