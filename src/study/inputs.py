@@ -56,12 +56,12 @@ def write(
     table: pd.DataFrame, declared: Table, paths: Sequence[str], captions: Mapping[str, str] | None = None
 ) -> None:
     """Write a table to files by their suffixes: `.tsv` or `.parquet` for programs, `.html` or `.tex` for readers."""
-    from study.tables.presentation import rendered
+    from study.tables.presentation import FORMATS, rendered
 
     caption = (captions or {}).get(declared.name, "")
     for path in paths:
         suffix = Path(path).suffix[1:]
-        if suffix in ("html", "tex"):
-            tables.write_text(rendered(table, [suffix], caption, known=[declared])[suffix], path)
+        if suffix in FORMATS:
+            tables.write_text(rendered(table, declared, suffix, caption), path)
         else:
             tables.write(table, path)

@@ -105,37 +105,27 @@ def test_bfcl(tmp_path):
 
 @pytest.fixture
 def wide(tmp_path):
-    """Scores of three systems, one of them run once, on two items; what is said of items and systems; costs."""
+    """Scores of three systems, one of them run once, on two items; what is said of items and systems."""
     pd.DataFrame({"item": ["i", "j"], "a": [0.2, 1.0], "b": [1.0, 0.0], "c": [-0.01, 0.5]}).to_parquet(
         tmp_path / "scores.parquet"
     )
-    pd.DataFrame({"item": ["i", "j"], "a": [0.25, 1e-6], "b": [2.0, 3.0], "c": [1.0, 1.0]}).to_parquet(
-        tmp_path / "cost.parquet"
-    )
     (tmp_path / "items.tsv").write_text("item\tdomain\tpair\tcluster\nj\teasy\tx\tk\ni\t\ty\tl\n", encoding="utf-8")
     (tmp_path / "systems.tsv").write_text("system\tgroup\tkind\na\tmaker\tn=5\nb\t\tn=1\nc\t\tn=5\n", encoding="utf-8")
-    return [tmp_path / name for name in ("scores.parquet", "items.tsv", "systems.tsv", "cost.parquet")]
+    return [tmp_path / name for name in ("scores.parquet", "items.tsv", "systems.tsv")]
 
 
 def test_a_table_of_scores(wide):
     data = read("scores", *wide, runs=5)
     assert (data.systems, data.groups) == (("a", "b"), ("maker", "b"))
     assert (data.documents.tolist(), data.domains.tolist()) == (["l", "k"], ["", "easy"])
-    assert data.columns == ("correct", "total", "runs", "microdollars")
-    np.testing.assert_array_equal(data.counts[0], [[1, 5, 5, 250_000], [5, 5, 5, 1]])
-    np.testing.assert_array_equal(data.counts[1], [[5, 5, 1, 2_000_000], [0, 5, 1, 3_000_000]])
+    assert data.columns == ("correct", "total", "runs")
+    np.testing.assert_array_equal(data.counts[0], [[1, 5, 5], [5, 5, 5]])
+    np.testing.assert_array_equal(data.counts[1], [[5, 5, 1], [0, 5, 1]])
     assert [one.system for one in data.omissions] == ["c"]
     accuracy = registry.metric("accuracy")
     np.testing.assert_allclose(accuracy.score(data.of(accuracy).sum(axis=1)), [60, 50])
-    finer = read("scores", *wide[:3], runs=5, total=2520)
+    finer = read("scores", *wide, runs=5, total=2520)
     np.testing.assert_array_equal(shares(finer), shares(data))
-
-
-def test_a_table_of_values(wide):
-    data = read("values", *wide[:3], domain="pair", factor=100)
-    assert data.systems == ("a", "b", "c")
-    np.testing.assert_array_equal(data.counts[:, :, 0], [[20, 100], [100, 0], [-1, 50]])
-    assert data.domains.tolist() == ["y", "x"]
 
 
 def test_who_is_left_out_is_said_and_kept(wide, capsys):
@@ -152,7 +142,7 @@ def test_who_is_left_out_is_said_and_kept(wide, capsys):
     ("reader", "files", "options", "message"),
     [
         ("mmlu", ["a"], {}, "reader of outcomes"),
-        ("scores", ["a"], {}, "found 1, expected 3 to 4"),
+        ("scores", ["a"], {}, "found 1, expected 3"),
         ("bfcl", ["a", "b"], {}, "found 2, expected 1"),
         ("scores", ["a", "b", "c"], {"run": "5"}, "option"),
         ("bfcl", ["nowhere.tsv"], {}, "cannot be read as outcomes of bfcl"),
@@ -192,4 +182,4 @@ def above_one(files):
 def test_damaged_scores_are_refused(wide, damage, message):
     damage(wide)
     with pytest.raises(InputError, match=message):
-        read("scores", *wide[:3], runs=5)
+        read("scores", *wide, runs=5)

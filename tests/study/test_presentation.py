@@ -22,7 +22,7 @@ PAIRS = pd.DataFrame(
 
 
 def text(table, suffix, known=COMPARISONS):
-    return rendered(table, [suffix], "A caption", known=[known])[suffix]
+    return rendered(table, known, suffix, "A caption")
 
 
 def test_html_is_one_page_with_rounded_and_escaped_cells():

@@ -143,11 +143,10 @@ rule claims:
     input:
         comparisons=comparisons(TEXT),
         statistics=statistics(CLAIMED),
-        systems="<results>/tables/systems.tsv",
     output:
         claims=table(
             "claims",
-            "Smaller claims of the papers, and reasons why some of our numbers differ from theirs. Each row has the "
+            "Smaller claims of the papers, and what their numbers need. Each row has the "
             "number of pairs, an interval over systems, and the value that the claim or theory predicts",
         ),
     log:

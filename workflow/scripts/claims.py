@@ -1,15 +1,12 @@
 import sys
 
-from pairsig.io import tables
 from study import inputs
 from study.reproduction.claims import CLAIMS, claims
-from study.reproduction.describe import SYSTEMS
 
 sys.stderr = open(snakemake.log[0], "w")
 found = claims(
     inputs.comparisons(snakemake.input.comparisons),
     inputs.data(snakemake.input.statistics, snakemake.params.metrics),
-    systems=tables.read(snakemake.input.systems, SYSTEMS),
     n_resamples=snakemake.params.n_resamples,
     seed=snakemake.params.seed,
     threads=snakemake.threads,

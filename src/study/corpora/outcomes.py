@@ -2,8 +2,8 @@
 
 A benchmark consists of one or several tables of outcomes, for all of its systems. Readers use verdicts and answers
 only. The counts of an item are `correct` and `total`: the number of passed runs out of k, or of points out of 100.
-`runs` is k, and `microdollars` the cost of the item. Systems that were not run on all items are left out, with the
-reason. Each reader is a function of files and options; the sheet of datasets names the reader of a benchmark.
+`runs` is k. Systems that were not run on all items are left out, with the reason. Each reader is a function of files
+and options; the sheet of datasets names the reader of a benchmark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from itertools import chain
 from pathlib import Path
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pairsig.core.statistics import Statistics
-
-MICRO = 1_000_000
-"""Unit of costs, as a part of a dollar: sums of whole numbers are exact."""
 
 _POINTS = 100
 """Points per item whose score is a fraction; with more points, exact tests of many systems take minutes."""
@@ -232,9 +229,7 @@ def bfcl(failed: Path) -> _Outcomes:
     )
 
 
-def scores(
-    table: Path, items: Path, systems: Path, cost: Path | None = None, *, runs: int = 1, total: int = 0
-) -> _Outcomes:
+def scores(table: Path, items: Path, systems: Path, *, runs: int = 1, total: int = 0) -> _Outcomes:
     """Read a table of scores from 0 to 1, one row per item and one column per system, with tables of items and systems.
 
     Parameters
@@ -245,8 +240,6 @@ def scores(
         TSV with the columns `item`, `domain` and `cluster` (the document of the item).
     systems
         TSV with the columns `system`, `group` and `kind` (`n=1` for a system with a single run).
-    cost
-        Parquet like `table`, in dollars.
     runs
         Number of runs per item.
     total
@@ -254,26 +247,15 @@ def scores(
     """
     import pandas as pd
 
-    kinds, out_of = _tsv(systems).set_index("system")["kind"], total or runs
-    paid = None if cost is None else pd.read_parquet(cost).set_index("item")
-
-    def counts(name: str, shares: pd.Series[float]) -> Mapping[str, NDArray[Any]]:
-        columns = _of_runs(shares * out_of, out_of, 1 if kinds[name] == "n=1" else runs)
-        if paid is not None:
-            columns["microdollars"] = np.rint(paid.loc[shares.index, name].to_numpy(float) * MICRO).astype(np.int64)
-        return columns
-
-    whole = _of_table(table, items, systems, "domain", counts)
-    return replace(whole, scores=whole.scores[whole.scores >= 0])
-
-
-def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", factor: int = 1) -> _Outcomes:
-    """Read a table as for `scores` with arbitrary numbers: `value` is the score times the factor, with four decimals.
-
-    The domain of an item may be in another column of `items`.
-    """
-    return _of_table(
-        table, items, systems, domain, lambda _, scores: {"value": np.round(scores.to_numpy() * factor, 4)}
+    read = pd.read_parquet(table).set_index("item").astype(float)
+    about, named = _tsv(items).set_index("item").loc[read.index], _tsv(systems).set_index("system")
+    out_of = total or runs
+    return _Outcomes(
+        scores=read[read >= 0],
+        domains=about["domain"].tolist(),
+        documents=about["cluster"].tolist(),
+        counts=lambda name, shares: _of_runs(shares * out_of, out_of, 1 if named.loc[name, "kind"] == "n=1" else runs),
+        groups=named["group"].to_dict(),
     )
 
 
@@ -314,7 +296,6 @@ def tac(
 
 READERS: dict[str, Callable[..., _Outcomes]] = {
     "llmbar": llmbar, "mmlu_pro": mmlu_pro, "livebench": livebench, "bfcl": bfcl, "scores": scores, "tac": tac,
-    "values": values,
 }  # fmt: skip
 """Readers of outcomes by name."""
 
@@ -332,23 +313,6 @@ def _tsv(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
-
-
-def _of_table(
-    table: Path, items: Path, systems: Path, domain: str, counts: Callable[[str, Any], Mapping[str, NDArray[Any]]]
-) -> _Outcomes:
-    """Read a table with one row per item and one column per system, with tables of items and systems."""
-    import pandas as pd
-
-    scores = pd.read_parquet(table).set_index("item")
-    about = _tsv(items).set_index("item").loc[scores.index]
-    return _Outcomes(
-        scores=scores.astype(float),
-        domains=about[domain].tolist(),
-        documents=about["cluster"].tolist(),
-        counts=counts,
-        groups=_tsv(systems).set_index("system")["group"].to_dict(),
-    )
 
 
 def _of_runs(passed: pd.Series[float], total: int, runs: int = 1) -> dict[str, NDArray[np.int64]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
-from pairsig.metrics import Metric, registry
+from pairsig.metrics import Metric
 from study.analysis.first_order import Scored
 from study.analysis.over_systems import (
     Estimate,
@@ -95,19 +95,11 @@ MIN_TEST_SETS = 3
 
 SHARED = "critical difference of base models that share posteriors, divided by that of other base models"
 
-REGRESSED = {
-    "level": ("factor on the critical difference per 10 BLEU", 1.0),
-    "log_distance": ("exponent of 1 − correlation", 0.5),
-    "length": ("exponent of reference words per segment", -0.5),
-}
-"""Variables of the regression between test sets: what their coefficient is, and its value in theory."""
-
 
 def claims(
     comparisons: pd.DataFrame,
     data: Iterable[Given] = (),
     *,
-    systems: pd.DataFrame | None = None,
     n_resamples: int = 100_000,
     seed: int = 2012,
     threads: int | None = None,
@@ -120,9 +112,7 @@ def claims(
         Tables of `all-pairs` and `resize`, concatenated. Where there are several tests, the bootstrap is used.
     data
         Statistics of some datasets, for the claims that require more than comparisons: p-values of both bootstrap
-        methods (`n_resamples` each, on the same draws), segments in random order, other variants of ROUGE.
-    systems
-        Table of `describe`, for the number of words per segment.
+        methods (`n_resamples` each, on the same draws), segments in random order.
 
     Returns
     -------
@@ -137,9 +127,8 @@ def claims(
         rows += _bias(statistics, metric, seed)
         rows += _methods(statistics, metric, n_resamples, seed, threads)
         rows += _orders(statistics, metric, seed)
-        rows += _rouges(statistics, metric)
         rows += _full_sets(statistics, metric)
-    rows += _bleu(whole, systems)
+    rows += _within_test_sets(whole)
     rows += _combinations(whole)
     return frame(CLAIMS, rows)
 
@@ -348,70 +337,17 @@ def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[
         yield row(f"exponent of the critical difference by number of {length_unit}", value=exponent(words, as_it_is))
 
 
-def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
-    """Why our ROUGE threshold is twice the paper's: the variant of ROUGE, and how much documents differ."""
-    from pairsig.core.influence import errors_and_correlations, influence_values
-
-    if not metric.name.startswith("rouge"):
-        return
-    pairs = np.array(np.triu_indices(len(statistics.systems), 1)).T
-    n = len(statistics.segments)
-    row = partial(_row, "factor-of-two", "3.1.1", statistics.dataset)
-    for name in ("rouge1_recall", "rouge2_recall", "rougeL_recall", "rouge2_f"):
-        if name in statistics.columns:
-            variant = registry.metric(name)
-            of_variant = _median_critical_difference(statistics.of(variant), variant, pairs) * np.sqrt(n / 48)
-            measured = f"critical difference for 48 documents by {name}"
-            yield row(measured, len(pairs), of_variant, reference=1.10)
-    values = statistics.of(metric)
-    u = influence_values(values, metric) * n
-    spread = np.median(u.std(axis=1))
-    _, correlations = errors_and_correlations(values, metric, pairs, threads=1)
-    yield row("standard deviation of document scores, median system", len(values), spread)
-    # critical difference = 1.645 σ sqrt(2 (1 − ρ)/n), solved for the ρ that gives 1.10 on 48 documents.
-    required = 1 - (1.10 / Z_05) ** 2 * 48 / (2 * spread**2)
-    measured = "correlation at which these scores give a critical difference of 1.10 for 48 documents"
-    median_correlation = float(np.nanmedian(correlations))
-    yield row(f"{measured} (reference: median pair)", len(pairs), required, reference=median_correlation)
-
-
 def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
-    """Why our AER thresholds are higher: systems with full training sets against all sizes, first 100 sentences."""
+    """Figure 7: aligners that share posteriors have their own curve; full training sets, first 100 sentences."""
     from pairsig.core.influence import errors_and_correlations
 
     sizes = size_of(pd.Series(statistics.systems)).fillna("").to_numpy(str)
-    if metric.name != "aer" or "full" not in sizes or len(set(sizes)) < 2:
+    if metric.name != "aer" or len(set(sizes)) < 2:
         return
-    counts = statistics.of(metric)[:, :100]
-    scores = metric.score(counts.sum(axis=1))
-    groups = np.array(statistics.groups)
-    first, second = np.triu_indices(len(counts), 1)
-    errors, correlations = errors_and_correlations(counts, metric, np.array([first, second]).T, threads=1)
-    full = sizes == "full"
-    low = scores < 15
-    row = partial(_row, "factor-of-two", "3.2.4", statistics.dataset)
-    for description, chosen in (
-        ("all sizes of training sets", np.ones(len(first), bool)),
-        ("full sets only", full[first] & full[second]),
-        ("different sizes", sizes[first] != sizes[second]),
-        ("both below 15 AER", low[first] & low[second]),
-    ):
-        for kind, same in (("same base model", groups[first] == groups[second]),
-                           ("different base models", groups[first] != groups[second])):  # fmt: skip
-            of_pairs = chosen & same & (errors > 0)
-            n, which, systems = (
-                int(of_pairs.sum()),
-                f"{kind}, {description}",
-                members(first[of_pairs], second[of_pairs]),
-            )
-            if not enough(systems):
-                continue
-            reference = 0.50 if kind.startswith("same") else 1.12
-            estimate = critical_difference(errors[of_pairs], systems)
-            yield row(f"critical difference for 100 sentences, {which}", n, *estimate, reference)
-            yield row(f"median correlation, {which}", n, np.nanmedian(correlations[of_pairs]))
-    # The paper's systems have full training sets.
-    different = (groups[first] != groups[second]) & (errors > 0) & full[first] & full[second]
+    groups, pairs = np.array(statistics.groups), np.array(np.triu_indices(len(sizes), 1)).T
+    errors, correlations = errors_and_correlations(statistics.of(metric)[:, :100], metric, pairs, threads=1)
+    first, second = pairs.T
+    different = (groups[first] != groups[second]) & (errors > 0) & (sizes[first] == "full") & (sizes[second] == "full")
     first, second, errors, correlations = (values[different] for values in (first, second, errors, correlations))
     shared = np.isin(groups[first], POSTERIORS) & np.isin(groups[second], POSTERIORS)
     if min(shared.sum(), (~shared).sum()) < MIN_PAIRS:
@@ -438,8 +374,8 @@ def _ratio_of_medians(log: Floats, of_kind: NDArray[np.bool_], weights: Floats) 
     )
 
 
-def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
-    """Why our BLEU thresholds are higher: correlation within test sets; score and sentence length between them."""
+def _within_test_sets(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The exponent of 1 − correlation in the critical difference, and the correlation that the paper's values need."""
     natural = (whole["kind_a"] != SYNTHETIC) & (whole["kind_b"] != SYNTHETIC)
     pairs = whole[natural & (whole["metric"] == "bleu") & (whole["correlation"] < 1)]
     pairs = pairs[(pairs["score_a"] > 5) & (pairs["score_b"] > 5)]
@@ -450,14 +386,7 @@ def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[
     pairs = pairs.assign(
         critical_difference=np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale),
         log_distance=np.log1p(-pairs["correlation"].to_numpy(float)),
-        level=(pairs["score_a"] + pairs["score_b"]) / 20,  # mean score of the two, in units of 10 BLEU
     )
-    yield from _within_test_sets(pairs)
-    yield from _between_test_sets(pairs, described)
-
-
-def _within_test_sets(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The exponent of 1 − correlation in the critical difference, and the correlation that the paper's values need."""
     # Least squares through deviations from the means of test sets: log critical difference against log(1 − ρ)
     columns = ["critical_difference", "log_distance"]
     centred = pairs[columns] - pairs.groupby("dataset")[columns].transform("mean")
@@ -478,27 +407,6 @@ def _within_test_sets(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield row(measured, n, wanted, reference=median_correlation)
         measured = f"share of pairs with at least this correlation ({wanted:.2f})"
         yield row(measured, n, *share(log_distance <= np.log1p(-wanted), systems))
-
-
-def _between_test_sets(pairs: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
-    """The median critical difference of test sets, explained by their scores, correlations and lengths of segments."""
-    medians = pairs.groupby("dataset")[["critical_difference", "level", "log_distance"]].median()
-    medians["length"] = np.nan
-    if described is not None:
-        lengths = described[described["group"] == "all"].set_index("dataset")["length_per_segment"]
-        medians["length"] = np.log(lengths.reindex(medians.index).to_numpy(float))
-    row = partial(_row, "factor-of-two", "3.2.3", "task=mt")
-    for columns, description in (
-        (("level", "log_distance"), "without length"),
-        (("level", "log_distance", "length"), "with length"),
-    ):
-        table = medians.dropna(subset=list(columns))
-        if len(table) <= len(columns) + 5:
-            continue
-        for name, estimate in _regression(table, columns):
-            coefficient, reference = REGRESSED[name]
-            measured = f"{coefficient}, between test sets, {description} (interval: least squares)"
-            yield row(measured, len(table), *(exp(estimate) if name == "level" else estimate), reference)
 
 
 def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -535,18 +443,3 @@ def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
             pooled = exp(mean_of_independent(logarithms))
             which = f"{measured}, geometric mean of the other test sets (interval: over test sets)"
             yield _row("combinations", "3.1.3", "task=mt", which, len(logarithms), *pooled, 1.0)
-
-
-def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, Estimate]]:
-    from scipy.special import stdtrit
-
-    x = np.column_stack([np.ones(len(table)), table[list(columns)].to_numpy(float)])
-    y = table["critical_difference"].to_numpy(float)
-    inverse = np.linalg.inv(x.T @ x)
-    fitted = inverse @ x.T @ y
-    degrees = len(y) - x.shape[1]
-    residual = y - x @ fitted
-    errors = np.sqrt(np.diag(inverse) * float(residual @ residual) / degrees)
-    margin = float(stdtrit(degrees, 0.975)) * errors
-    estimates = zip(fitted.tolist(), (fitted - margin).tolist(), (fitted + margin).tolist(), strict=True)
-    yield from zip(columns, [*estimates][1:], strict=True)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
-from itertools import chain
-from typing import Any
 
 import pandas as pd
 
 from pairsig.io import rendering
-from pairsig.io.choices import choose
-from pairsig.io.columns import Column, Table
-from pairsig.io.tables import check, records
+from pairsig.io.columns import Table
+from pairsig.io.tables import records
 
 FORMATS = {"tex": "latex", "html": "html"}
 """Formats by the suffix of a file."""
@@ -28,49 +23,18 @@ WIDE = 9
 """Number of columns on a page; the remaining ones are folded."""
 
 
-def rendered(
-    table: pd.DataFrame, formats: Sequence[str], caption: str | None = None, *, known: Sequence[Table]
-) -> dict[str, str]:
+def rendered(table: pd.DataFrame, declared: Table, form: str, caption: str = "") -> str:
     """Format a table as `tex` (LaTeX with booktabs) or `html` (a complete page).
 
-    Cells are rounded as their columns declare; undeclared columns have 3 significant digits. P-values below `LEAST`
-    are shown as below it. See `pairsig.io.rendering.render`. `known` has the tables whose columns are recognised.
-
-    Raises
-    ------
-    InputError
-        If a format is unknown, a number is text, or a share is not between 0 and 1.
+    Cells are rounded as their columns declare. P-values below `LEAST` are shown as below it. See
+    `pairsig.io.rendering.render`.
     """
-    names = [str(name) for name in table.columns]
-    declared = _declared(names, known)
-    numbers = tuple(replace(column, missing=True) for column in declared if column and column.type is float)
-    checked = check(table.reset_index(drop=True), Table("the table", numbers))
-    columns = [column or _of(name, table[name]) for name, column in zip(names, declared, strict=True)]
-    rows = records(checked) or checked  # without rows, the names of the columns
-    texts = {}
-    for name in formats:
-        choose(name, list(FORMATS), "format")
-        if name == "html" and {"ours", "published"} <= set(names):
-            columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
-        text = rendering.render(rows, columns, FORMATS[name], caption=caption or "", least=LEAST, most=WIDE)
-        page = _PAGE.format(title=escape(caption or "Table"), table=text)
-        texts[name] = page if name == "html" else f"{text}\n"
-    return texts
-
-
-def _of(name: str, cells: pd.Series[Any]) -> Column:
-    """Declare a column that no table declares by its cells, which are shown as they are."""
-    is_number = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
-    return Column(name, float if is_number else object, "")
-
-
-def _declared(names: Sequence[str], known: Sequence[Table]) -> list[Column | None]:
-    """Declarations of these columns, from the table with exactly these columns, else from the first with the name."""
-    table = next((table for table in known if table.names == tuple(names)), None)
-    if table is not None:
-        return list(table.columns)
-    first = {column.name: column for column in chain.from_iterable(table.columns for table in reversed(known))}
-    return [first.get(name) for name in names]
+    columns = [declared[name] for name in table.columns]
+    if form == "html" and {"ours", "published"} <= set(table.columns):
+        columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
+    rows = records(table) or table  # without rows, the names of the columns
+    text = rendering.render(rows, columns, FORMATS[form], caption=caption, least=LEAST, most=WIDE)
+    return _PAGE.format(title=escape(caption or "Table"), table=text) if form == "html" else f"{text}\n"
 
 
 _PAGE = """<!DOCTYPE html>
