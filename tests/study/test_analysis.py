@@ -754,9 +754,6 @@ class TestValidation:
         found = validate(table, OVERLAY)
         assert list(found["subset"]) == ["all", "same group", "different group"]
         row = only(found, subset="all")
-        for side in ("synthetic", "natural"):
-            for end in ("", "_low", "_high"):
-                assert row[f"{side}{end}"] == pytest.approx(0.5 * norm.ppf(0.95))
         assert row["ratio"] == pytest.approx(1)
         z = table.query("dataset == 'ours'")["gain"] / 0.5 - norm.ppf(0.95)
         assert row["n_synthetic"] == (z.abs() < 0.8).sum()
@@ -781,7 +778,6 @@ class TestValidation:
         assert row["equal_correlation_ratio"] == pytest.approx(0.9, abs=0.03)
         assert row["equal_correlation_ratio_low"] < 0.9 < row["equal_correlation_ratio_high"] < 1
         assert (row["verdict"], row["equal_correlation_verdict"]) == ("differs", "differs")
-        assert row["synthetic_correlation"] < row["natural_correlation"]
 
     def test_without_a_common_range_nothing_is_said(self):
         row = compared(self.alike("ours", 0.9, 0.1, 0.3, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2))

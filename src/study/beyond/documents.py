@@ -45,31 +45,23 @@ def _by_unit(unit: str, by: str) -> list[Column]:
 DOCUMENTS = Table(
     "documents",
     (
-        replace(
-            DATASET,
-            meaning="name of the dataset; `all` for the halves of all datasets with this metric, equally weighted",
-        ),
+        replace(DATASET, meaning="name of the dataset; `all` for the halves of all datasets with this metric, equally "
+            "weighted"),
         METRIC,
         N_SEGMENTS,
         count("n_documents", "documents"),
         count("n_systems", "systems"),
         count("n_pairs", "pairs of systems whose outputs differ"),
-        *with_interval(
-            "design_effect",
-            "variance of a gain by documents divided by that by segments, mean over pairs",
-            "two decimals",
-        ),
-        numeric(
-            "by_chance_low",
-            "2.5th percentile of the design effect with segments assigned to documents at random",
-            missing=True,
-        ),
+        *with_interval("design_effect", "variance of a gain by documents divided by that by segments, mean over pairs",
+            "two decimals"),
+        numeric("by_chance_low", "2.5th percentile of the design effect with segments assigned to documents at random",
+            missing=True),
         numeric("by_chance_high", "97.5th percentile of the same", missing=True),
         *_by_unit("segment", "by segments"),
         *_by_unit("document", "by documents"),
     ),
     key=("dataset", "metric"),
-)
+)  # fmt: skip
 
 
 Ints = NDArray[np.intp]

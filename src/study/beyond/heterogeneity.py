@@ -31,62 +31,41 @@ HETEROGENEITY = Table(
         count("n_test_sets", "test sets"),
         count("n_systems", "systems"),
         count("n_pairs", "pairs of systems, on each pair of test sets"),
-        *with_interval(
-            "kappa_squared",
-            "κ²: variance of a pair's true gain between test sets, relative to that of its per-segment contributions",
-            over=" over systems and test sets",
-            missing=False,
-        ),
-        *with_interval(
-            "effective_sample_size",
-            "1/(2κ²): segments of the next test set that predict the gain there as well as an infinite test set here",
-            "count",
-        ),
-        numeric(
-            "effective_sample_size_least",
-            "the smallest such number of a dataset or, if test sets of different datasets are compared, of a test set",
-            shown="count",
-            missing=True,
-        ),
+        *with_interval("kappa_squared", "κ²: variance of a pair's true gain between test sets, relative to that of its "
+            "per-segment contributions", over=" over systems and test sets", missing=False),
+        *with_interval("effective_sample_size", "1/(2κ²): segments of the next test set that predict the gain there as "
+            "well as an infinite test set here", "count"),
+        numeric("effective_sample_size_least", "the smallest such number of a dataset or, if test sets of different "
+            "datasets are compared, of a test set", shown="count", missing=True),
         numeric("effective_sample_size_most", "the largest such number", shown="count", missing=True),
         count("n_validated", "held-out cases: pairs of systems on ordered pairs of test sets", "pairs"),
-        *with_interval(
-            "replicated", "replication rate: share of cases with the same better system on the second test set", "share"
-        ),
+        *with_interval("replicated", "replication rate: share of cases with the same better system on the second test "
+            "set", "share"),
         share("predicted_iid", "mean predicted probability of that, if both test sets came from the same source"),
         share("predicted", "mean predicted probability of that, with κ² estimated on other test sets and systems"),
         *with_interval("loss_reduction", "log loss without heterogeneity minus log loss with κ²", "two decimals"),
-        Column(
-            "verdict",
-            str,
-            "whether κ² improves the prediction for test sets and systems it was not estimated on",
-            choices=("better", "no better", "worse", "not validated"),
-        ),
+        Column("verdict", str, "whether κ² improves the prediction for test sets and systems it was not estimated on",
+            choices=("better", "no better", "worse", "not validated")),
     ),
     key=("family", "metric"),
-)
+)  # fmt: skip
 
 NEXT_TEST_SETS = Table(
     "next_test_sets",
     (
         FAMILY,
         METRIC,
-        Column(
-            "by",
-            str,
-            "how the chance was predicted: without (`i.i.d.`) or with (`next`) heterogeneity",
-            choices=("i.i.d.", "next"),
-        ),
+        Column("by", str, "how the chance was predicted: without (`i.i.d.`) or with (`next`) heterogeneity",
+            choices=("i.i.d.", "next")),
         numeric("chance_low", "lower end of the range of predicted chances", shown="bound"),
         numeric("chance_high", "upper end of the range", shown="bound"),
         count("n_pairs", "pairs of systems, over all ordered pairs of test sets", "pairs", "pairs in range"),
-        numeric(
-            "predicted", "mean predicted chance that the better system also wins on the second test set", shown="share"
-        ),
+        numeric("predicted", "mean predicted chance that the better system also wins on the second test set",
+            shown="share"),
         *with_interval("replicated", "share of pairs in which it does", "share"),
     ),
     key=("family", "metric", "by", "chance_low"),
-)
+)  # fmt: skip
 
 
 LEAST = 100

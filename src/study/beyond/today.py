@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
 from typing import Any
@@ -29,18 +29,16 @@ from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.first_order import Scored, squared_differences
+from study.analysis.over_systems import Codes, Estimate, Floats, cells, joined
+from study.reproduction.thresholds import Z_05
 from study.tables.columns import numeric, with_interval
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from study.test_sets import doubling
 
 N_RESAMPLES = 1000
 N_SPLITS = 20
 """Random splits of each test set into halves."""
 PAPER = 2034
 """Segments of the paper's translation test set."""
-Z_05 = 1.6448536269514722
-"""A gain of this many standard errors has a one-sided p of 0.05, by the normal distribution."""
 WINDOWS = ((0.04, 0.08), (0.005, 0.16))
 """Ranges of two-sided p in which replication is counted."""
 LEAST = 100
@@ -62,19 +60,15 @@ YEARS = Table(
         Column("language_pair", str, "source and target language"),
         count("n_systems", "systems with different outputs", "systems", "systems"),
         count("n_segments", "segments of the test set", "segments", "segments"),
-        *with_interval(
-            "critical_difference",
-            f"gain in BLEU at which the median pair reaches p = 0.05, scaled to {PAPER:,} segments",
-            "two decimals",
-            "points",
-            over=" over systems",
-        ),
+        *with_interval("critical_difference",
+            f"gain in BLEU at which the median pair reaches p = 0.05, scaled to {PAPER:,} segments", "two decimals",
+            "points", over=" over systems"),
         numeric("spread", "standard deviation of BLEU's influence values per segment, median system", "points"),
         numeric("correlation", "correlation of two systems' influence values, median pair"),
         numeric("score", "BLEU of the median system", "points"),
     ),
     key=("dataset",),
-)
+)  # fmt: skip
 
 TODAY = Table(
     "today",
@@ -93,13 +87,19 @@ TODAY = Table(
 
 @dataclass(frozen=True)
 class Pairs:
-    """All pairs of different systems on one test set; arrays have one row per pair."""
+    """All pairs of different systems on one or several test sets; arrays have one row per pair."""
 
     groups: Codes  # (pairs, 2): numbers of the systems' groups
     gain: Floats  # score of the first minus that of the second, in points
     error: Floats  # standard error of the gain
     correlation: Floats
-    n: int  # segments
+    n: Codes  # segments
+    sets: Codes  # (pairs, 1): numbers of the test sets
+
+    def needed(self, size: int) -> Floats:
+        """Gain at which each pair reaches p = 0.05, one-sided, on so many segments."""
+        scaled: Floats = Z_05 * self.error * np.sqrt(self.n / size)
+        return scaled
 
 
 def _pvalue(gain: Floats, error: Floats, n: int) -> Floats:
@@ -119,27 +119,17 @@ class _Measured:
     """The systems of a dataset: counts without repeated outputs, and the numbers of their groups."""
 
     def __init__(self, data: Statistics) -> None:
-        self.name = data.dataset
+        self.name, self.domains = data.dataset, np.asarray(data.domains)
         self.metric = registry.metric("bleu" if "match_1" in data.columns else "accuracy")
         counts = data.of(self.metric)
         _, first = np.unique(counts.reshape(len(counts), -1), axis=0, return_index=True)
         chosen = np.sort(first)
         self.counts = np.asarray(counts[chosen], dtype=np.float64)
         _, self.group = np.unique(np.asarray(data.groups)[chosen], return_inverse=True)
-        self.domains = np.asarray(data.domains)
         self.pair = np.stack(np.triu_indices(len(chosen), 1), axis=1)
 
     def __len__(self) -> int:
         return int(self.counts.shape[1])
-
-    def scores(self, segments: Any = slice(None)) -> Floats:
-        scored: Floats = self.metric.score(self.counts[:, segments].sum(axis=1))
-        return scored
-
-    def influence(self, segments: Any = slice(None)) -> Floats:
-        u = influence_values(self.counts[:, segments], self.metric)
-        centred: Floats = u - u.mean(axis=1, keepdims=True)
-        return centred
 
     def pairs(self, segments: Any = slice(None)) -> Pairs:
         """All pairs on some segments."""
@@ -150,7 +140,18 @@ class _Measured:
         with np.errstate(invalid="ignore", divide="ignore"):
             correlation = products[a, b] / np.sqrt(variance[a] * variance[b])
         error = np.sqrt(squared_differences(products, self.pair))
-        return Pairs(self.group[self.pair], scored.quality[a] - scored.quality[b], error, correlation, scored.n)
+        gain, n = scored.quality[a] - scored.quality[b], np.full(len(a), scored.n)
+        return Pairs(self.group[self.pair], gain, error, correlation, n, np.zeros((len(a), 1), dtype=np.intp))
+
+
+def _together(chosen: Sequence[_Measured]) -> Pairs:
+    """Pairs of several test sets, each with groups of its own."""
+    parts, start = [], 0
+    for number, item in enumerate(chosen):
+        part = item.pairs()
+        parts.append(replace(part, groups=part.groups + start, sets=part.sets + number))
+        start += int(item.group.max()) + 1
+    return joined(parts)
 
 
 def _weights(rng: np.random.Generator, groups: Codes, sets: Codes) -> Iterator[Floats]:
@@ -188,13 +189,13 @@ def _median(values: Floats, weights: Floats) -> float:
     return float(ordered[low] + ordered[high]) / 2
 
 
-def _of_median(values: Floats, groups: Codes) -> tuple[float, float, float]:
+def _of_median(values: Floats, groups: Codes) -> Estimate:
     """The median over the pairs of one test set, with its interval over systems."""
     ends = interval(partial(_median, values), groups, np.zeros((len(values), 1), dtype=np.intp))
     return _median(values, np.ones(len(values))), *ends
 
 
-def _of_rate(hits: NDArray[Any], groups: Codes, sets: Codes) -> tuple[float, float, float]:
+def _of_rate(hits: NDArray[Any], groups: Codes, sets: Codes) -> Estimate:
     """A share with its interval; one trial per test set where all rows agree, so that no interval has length 0."""
     if not len(hits):
         return np.nan, np.nan, np.nan
@@ -215,23 +216,16 @@ def years(data: Iterable[Statistics]) -> pd.DataFrame:
         if year is None:
             continue
         measured = _Measured(statistics)
-        pairs = measured.pairs()
-        value, low, high = _of_median(Z_05 * pairs.error * np.sqrt(pairs.n / PAPER), pairs.groups)
-        rows.append(
-            {
-                "dataset": measured.name,
-                "year": year,
-                "language_pair": measured.name[6:],
-                "n_systems": len(measured.counts),
-                "n_segments": pairs.n,
-                "critical_difference": value,
-                "critical_difference_low": low,
-                "critical_difference_high": high,
-                "spread": float(np.median(measured.influence().std(axis=1, ddof=1))) * pairs.n,
-                "correlation": float(np.nanmedian(pairs.correlation)),
-                "score": float(np.median(measured.scores())),
-            }
-        )
+        pairs, n = measured.pairs(), len(measured)
+        u = influence_values(measured.counts, measured.metric)
+        u -= u.mean(axis=1, keepdims=True)
+        row = {
+            "dataset": measured.name, "year": year, "language_pair": measured.name[6:],
+            "n_systems": len(measured.counts), "n_segments": n, "spread": float(np.median(u.std(axis=1, ddof=1))) * n,
+            "correlation": float(np.nanmedian(pairs.correlation)),
+            "score": float(np.median(measured.metric.score(measured.counts.sum(axis=1)))),
+        }  # fmt: skip
+        rows.append(row | cells("critical_difference", _of_median(pairs.needed(PAPER), pairs.groups)))
     rows.sort(key=lambda row: (row["year"], row["dataset"]))
     return frame(YEARS, rows)
 
@@ -268,50 +262,33 @@ def today(data: Iterable[Statistics]) -> pd.DataFrame:
 
 
 def _row(
-    claim: str, data: str, measured: str, n: int, n_sets: int, value: Sequence[float], expected: float = np.nan
+    claim: str, data: str, measured: str, n: int, n_sets: int, value: Estimate, expected: float = np.nan
 ) -> dict[str, Any]:
-    names = dict(zip(("value", "value_low", "value_high"), value, strict=True))
     row = {"claim": claim, "data": data, "measured": measured, "n": n, "n_test_sets": n_sets, "expected": expected}
-    return row | names
-
-
-def _together(chosen: Sequence[_Measured]) -> tuple[list[Pairs], Codes, Codes]:
-    """Pairs of several test sets, with the numbers of groups (each test set has its own) and of test sets per row."""
-    pairs = [item.pairs() for item in chosen]
-    ends = np.cumsum([0, *(int(item.group.max()) + 1 for item in chosen)])
-    groups = np.vstack([part.groups + start for part, start in zip(pairs, ends, strict=False)])
-    sets = np.repeat(np.arange(len(pairs)), [len(part.gain) for part in pairs])[:, None]
-    return pairs, groups, sets
+    return row | cells("value", value)
 
 
 def _of_era(era: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
     """The half-point rule, the critical difference, and how it depends on correlation and size."""
     if not chosen:
         return []
-    pairs, groups, sets = _together(chosen)
-    gain = np.abs(np.concatenate([part.gain for part in pairs]))
-    error = np.concatenate([part.error for part in pairs])
-    n = np.repeat([part.n for part in pairs], [len(part.gain) for part in pairs])
+    pairs = _together(chosen)
+    gain, scaled = np.abs(pairs.gain), pairs.error * np.sqrt(pairs.n / PAPER)
     rows = []
-    for low, high in ((0.5, np.inf), (0.5, 1.0)):
+    for low, high, which in ((0.5, np.inf, "gains above 0.5 BLEU"), (0.5, 1.0, "gains from 0.5 to 1 BLEU")):
         inside = (gain > low) & (gain <= high)
-        which = "gains above 0.5 BLEU" if np.isinf(high) else "gains from 0.5 to 1 BLEU"
-        for size, scaled in (("", error), (f" at {PAPER:,} segments", error * np.sqrt(n / PAPER))):
-            missed = _pvalue(gain[inside], scaled[inside], PAPER) >= 0.05
-            value = _of_rate(missed, groups[inside], sets[inside])
+        for size, error in (("", pairs.error), (f" at {PAPER:,} segments", scaled)):
+            missed = _pvalue(gain[inside], error[inside], PAPER) >= 0.05
+            value = _of_rate(missed, pairs.groups[inside], pairs.sets[inside])
             measured = f"share of {which} with two-sided p of 0.05 or more{size}"
             rows.append(_row("half a point", era, measured, int(inside.sum()), len(chosen), value))
-    scaled = Z_05 * error * np.sqrt(n / PAPER)
+    needed = pairs.needed(PAPER)
 
     def mean_of_medians(weights: Floats) -> float:
-        medians = []
-        for number in range(len(chosen)):
-            inside = sets[:, 0] == number
-            if weights[inside].sum() > 0:
-                medians.append(_median(scaled[inside], weights[inside]))
-        return float(np.mean(medians))
+        of_sets = [pairs.sets[:, 0] == number for number in range(len(chosen))]
+        return float(np.mean([_median(needed[rows], weights[rows]) for rows in of_sets if weights[rows].sum() > 0]))
 
-    value = (mean_of_medians(np.ones(len(scaled))), *interval(mean_of_medians, groups, sets))
+    value = (mean_of_medians(np.ones(len(needed))), *interval(mean_of_medians, pairs.groups, pairs.sets))
     measured = f"critical difference at {PAPER:,} segments, mean over test sets"
     rows.append(_row("critical difference", era, measured, len(gain), len(chosen), value))
     return rows + _similar(era, chosen) + _sizes(era, chosen)
@@ -319,11 +296,10 @@ def _of_era(era: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
 
 def _similar(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
     """Exponent of 1 − correlation in the standard error, with a level of its own for each test set."""
-    pairs, groups, sets = _together(chosen)
-    error, correlation = (np.concatenate([getattr(part, key) for part in pairs]) for key in ("error", "correlation"))
-    usable = (error > 0) & (correlation < 1 - 1e-9)
-    x, y = np.log(1 - correlation[usable]), np.log(error[usable])
-    code = sets[usable, 0]
+    pairs = _together(chosen)
+    usable = (pairs.error > 0) & (pairs.correlation < 1 - 1e-9)
+    x, y = np.log(1 - pairs.correlation[usable]), np.log(pairs.error[usable])
+    code = pairs.sets[usable, 0]
 
     def slope(weights: Floats) -> float:
         total = np.bincount(code, weights, len(chosen))
@@ -333,24 +309,21 @@ def _similar(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
         spread = float((weights * dx) @ dx)
         return float((weights * dx) @ dy) / spread if spread > 0 else np.nan
 
-    value = (slope(np.ones(len(x))), *interval(slope, groups[usable], sets[usable]))
-    return [
-        _row("similar systems", name, "exponent of 1 − correlation in the standard error", len(x), len(chosen), value)
-    ]
+    value = (slope(np.ones(len(x))), *interval(slope, pairs.groups[usable], pairs.sets[usable]))
+    measured = "exponent of 1 − correlation in the standard error"
+    return [_row("similar systems", name, measured, len(x), len(chosen), value)]
 
 
 def _sizes(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
     """Exponent of the number of segments in the median standard error, over the first 100, 200, 400 … segments."""
     slopes = []
     for item in chosen:
-        sizes = np.array([*(100 * 2**k for k in range(12) if 100 * 2**k < len(item)), len(item)])
+        sizes = np.array([*doubling(100, len(item)), len(item)])
         medians = [float(np.median(item.pairs(slice(0, int(size))).error)) for size in sizes]
         slopes.append(float(np.polyfit(np.log(sizes), np.log(medians), 1)[0]))
     values = np.array(slopes)
-    codes = np.arange(len(values))[:, None]
-    ends = interval(
-        lambda weights: float(weights @ values / weights.sum()), np.zeros((len(values), 2), dtype=np.intp), codes
-    )
+    no_groups, sets = np.zeros((len(values), 2), dtype=np.intp), np.arange(len(values))[:, None]
+    ends = interval(lambda weights: float(weights @ values / weights.sum()), no_groups, sets)
     measured = "exponent of the number of segments, first 100, 200, 400 … segments, mean over test sets"
     return [_row("size", name, measured, sum(len(item.pair) for item in chosen), len(chosen), (values.mean(), *ends))]
 
@@ -359,56 +332,49 @@ def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: st
     """How often the winner on a part of a test set wins again on another: another domain, or the other random half."""
     from scipy.special import ndtr
 
-    records: dict[str, list[tuple[Any, ...]]] = {"domain": [], "halves": []}
+    records: dict[str, list[tuple[Any, ...]]] = {"the other random half": [], "another domain or category": []}
     start_group = start_set = 0
     for item in chosen:
-        names, sizes = np.unique(item.domains, return_counts=True)
-        parts = [np.flatnonzero(item.domains == domain) for domain in names[sizes >= least] if domain not in ("", "-")]
-        wanted = [domain == only for domain in names[sizes >= least] if domain not in ("", "-")]
-        rng = np.random.default_rng([2012, *item.name.encode()])
+        sized = zip(*np.unique(item.domains, return_counts=True), strict=True)
+        names = [str(domain) for domain, size in sized if size >= least and domain not in ("", "-")]
+        parts = [np.flatnonzero(item.domains == domain) for domain in names]
+        rng, half = np.random.default_rng([2012, *item.name.encode()]), len(item) // 2
         cuts = [rng.permutation(len(item)) for _ in range(0 if only or len(parts) < 2 else N_SPLITS)]
-        half = len(item) // 2
-        for kind, first, second, a, b in [
-            *(("domain", parts[i], parts[j], i, j) for i, j in permutations(range(len(parts)), 2)
-              if not only or wanted[i] or wanted[j]),
-            *(("halves", cut[:half], cut[half:], 0, 0) for cut in cuts),
-        ]:  # fmt: skip
+        compared = [("the other random half", cut[:half], cut[half:], 0, 0) for cut in cuts]
+        for i, j in permutations(range(len(parts)), 2):
+            if not only or only in (names[i], names[j]):
+                compared.append(("another domain or category", parts[i], parts[j], i, j))
+        for kind, first, second, a, b in compared:
             on, against = item.pairs(np.sort(first)), item.pairs(np.sort(second))
             usable = (on.error > 0) & (on.gain != 0)
             with np.errstate(invalid="ignore", divide="ignore"):
                 z = np.abs(on.gain) / (on.error * np.sqrt(1 + on.n / against.n))
             again = np.where(against.gain == 0, 0.5, np.sign(on.gain) == np.sign(against.gain))
-            pvalue = _pvalue(on.gain[usable], on.error[usable], on.n)
+            pvalue = _pvalue(on.gain[usable], on.error[usable], len(first))
             sets = np.broadcast_to([start_set + a, start_set + b], (int(usable.sum()), 2))
             records[kind].append((pvalue, again[usable], ndtr(z[usable]), on.groups[usable] + start_group, sets))
         start_group += int(item.group.max()) + 1
         start_set += max(1, len(parts))
     rows = []
-    for kind, measured in (("halves", "the other random half"), ("domain", "another domain or category")):
-        if not records[kind]:
+    for kind, record in records.items():
+        if not record:
             continue
-        pvalue, again, expected, groups, sets = (np.concatenate(part) for part in zip(*records[kind], strict=True))
+        pvalue, again, expected, groups, sets = (np.concatenate(part) for part in zip(*record, strict=True))
         for low, high in WINDOWS:
             inside = (pvalue > low) & (pvalue <= high)
             value = _of_rate(again[inside], groups[inside], sets[inside])
-            text = f"the winner wins again on {measured}, two-sided p from {low:g} to {high:g}"
-            n_sets = len(np.unique(sets[inside]))
-            rows.append(
-                _row("wins again", name, text, int(inside.sum()), n_sets, value, float(expected[inside].mean()))
-            )
+            n, n_sets = int(inside.sum()), len(np.unique(sets[inside]))
+            measured = f"the winner wins again on {kind}, two-sided p from {low:g} to {high:g}"
+            rows.append(_row("wins again", name, measured, n, n_sets, value, float(expected[inside].mean())))
     return rows
 
 
 def _items(name: str, item: _Measured) -> list[dict[str, Any]]:
     """The critical difference of a benchmark with 500 items, and with all that it has."""
-    pairs = item.pairs()
-    rows = []
+    pairs, rows = item.pairs(), []
     for size in (500, len(item)):
-        scaled = Z_05 * pairs.error * np.sqrt(pairs.n / size)
-        value = _of_median(scaled, pairs.groups)
-        rows.append(
-            _row("critical difference", name, f"critical difference with {size:,} items", len(scaled), 1, value)
-        )
+        value, measured = _of_median(pairs.needed(size), pairs.groups), f"critical difference with {size:,} items"
+        rows.append(_row("critical difference", name, measured, len(pairs.gain), 1, value))
     return rows
 
 

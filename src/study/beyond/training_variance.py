@@ -41,61 +41,41 @@ TRAINING_VARIANCE = Table(
     "training_variance",
     (
         *_METHODS,
-        *with_interval(
-            "sd_training",
-            "standard deviation of the score between training runs of a method, on an infinite test set",
-            "two decimals",
-            "points",
-        ),
-        *with_interval(
-            "share", "share of training in the variance of the gain between single runs of two methods", "share"
-        ),
+        *with_interval("sd_training", "standard deviation of the score between training runs of a method, on an "
+            "infinite test set", "two decimals", "points"),
+        *with_interval("share", "share of training in the variance of the gain between single runs of two methods",
+            "share"),
         optional_count("n_pairs", "pairs of runs with the same method"),
-        *with_interval(
-            "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
-        ),
-        numeric(
-            "over_methods_low",
-            "lower end of the 95 % interval of the mean of such shares over methods, if the "
-            "methods are a sample of others",
-            shown="share",
-            missing=True,
-        ),
+        *with_interval("share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance",
+            "share"),
+        numeric("over_methods_low", "lower end of the 95 % interval of the mean of such shares over methods, if the "
+            "methods are a sample of others", shown="share", missing=True),
         numeric("over_methods_high", "upper end of this interval", shown="share", missing=True),
         numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
-        *with_interval(
-            "share_significant_by_method",
-            "share of these whose method has three or more other runs with p < 0.05 by the method-level test",
-            "share",
-        ),
+        *with_interval("share_significant_by_method", "share of these whose method has three or more other runs with p "
+            "< 0.05 by the method-level test", "share"),
         _ENOUGH,
     ),
     key=("dataset", "metric", "n_segments"),
-)
+)  # fmt: skip
 
 BETTER_METHOD = Table(
     "better_method",
     (
         *_METHODS,
-        Column(
-            "question",
-            str,
-            "what p predicts: the better outputs, the better method, or the better method by the method-level test",
-            choices=("outputs", "method", "method-level test"),
-        ),
+        Column("question", str, "what p predicts: the better outputs, the better method, or the better method by the "
+            "method-level test", choices=("outputs", "method", "method-level test")),
         optional_count("n_pairs", "pairs of runs of two methods with p in the window around 0.05", "pairs"),
         optional_count("n_tested", "number of times that such a p-value occurred", "", "times"),
-        *with_interval(
-            "replicated", "replication rate: share in which the better one is also better on the other half", "share"
-        ),
-        *with_interval(
-            "expected", "rate expected from independent segments (and runs, in the method-level test)", "share"
-        ),
+        *with_interval("replicated", "replication rate: share in which the better one is also better on the other half",
+            "share"),
+        *with_interval("expected", "rate expected from independent segments (and runs, in the method-level test)",
+            "share"),
         _ENOUGH,
     ),
     key=("dataset", "metric", "n_segments", "question"),
-)
+)  # fmt: skip
 
 
 ALPHA = 0.05

@@ -34,16 +34,12 @@ VARIANCE_MODEL_ERRORS = Table(
         Column("used", bool, "whether `pairsig plan` uses this model"),
         count("n_datasets", "test sets, each left out in turn", "datasets", "test sets"),
         count("n_pairs", "pairs of systems on these test sets"),
-        *with_interval(
-            "error",
-            "root mean square error of the predicted logarithm of the variance",
-            "two decimals",
-            over=", over test sets",
-        ),
+        *with_interval("error", "root mean square error of the predicted logarithm of the variance", "two decimals",
+            over=", over test sets"),
         *with_interval("coverage", "share of pairs whose variance lies in the predicted 95 % interval", "share"),
     ),
     key=("model", "given"),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

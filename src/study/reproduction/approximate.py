@@ -33,7 +33,7 @@ RELATIVE_ERROR = Table(
         numeric("closed_form", "relative error expected from the binomial distribution"),
     ),
     key=("metric", "n_segments", "n_resamples"),
-)
+)  # fmt: skip
 
 
 def approximate(

@@ -41,28 +41,18 @@ CALIBRATION_TABLE = Table(
         numeric("p_high", "upper end of the range", shown="bound"),
         count("n_systems", "systems"),
         count("n_test_sets", "ordered pairs of test sets", "pairs", "pairs of test sets"),
-        count(
-            "n_pairs", "pairs of systems with a p-value in the range on the first test set", "pairs", "pairs in range"
-        ),
-        count(
-            "n_replicated",
-            "those whose better system is also the better one on the second test set",
-            "pairs",
-            "replicated",
-        ),
+        count("n_pairs", "pairs of systems with a p-value in the range on the first test set", "pairs",
+            "pairs in range"),
+        count("n_replicated", "those whose better system is also the better one on the second test set", "pairs",
+            "replicated"),
         *with_interval("share", "replication rate: share of these pairs that replicate", "share"),
         *with_interval("expected", "rate expected if both test sets came from the same source", "share"),
         *with_interval("difference", "replication rate minus the expected rate", "change of share"),
-        numeric(
-            "between",
-            "standard deviation of the replication rate between pairs of test sets, beyond that of "
-            "independent pairs of systems",
-            shown="share",
-            missing=True,
-        ),
+        numeric("between", "standard deviation of the replication rate between pairs of test sets, beyond that of "
+            "independent pairs of systems", shown="share", missing=True),
     ),
     key=("calibration", "distance", "p_low", "p_high"),
-)
+)  # fmt: skip
 
 DISTANCES = ("near", "middle", "far")
 """Distances of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
@@ -83,9 +73,7 @@ CALIBRATED = Table(
         columns.GAIN,
         points("gain_against", "score of A minus score of B on the second test set; negative where B is better"),
     ),
-    key=(
-        "calibration", "on_dataset", "on_test_set", "against_dataset", "against_test_set", "system_a", "system_b"
-    ),
+    key=("calibration", "on_dataset", "on_test_set", "against_dataset", "against_test_set", "system_a", "system_b"),
 )  # fmt: skip
 
 
@@ -109,7 +97,7 @@ TABLE_1 = Table(
         *chain.from_iterable(map(_rates, DISTANCES)),
     ),
     key=("calibration", "p_low", "p_high"),
-)
+)  # fmt: skip
 
 
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)

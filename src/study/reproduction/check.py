@@ -48,35 +48,22 @@ REPRODUCTION = Table(
         columns.COMPARED_WITH,
         *with_interval("ours", "our number", "by unit", "see `unit`", ends=ENDS),
         optional_count("ours_n_segments", "segments in our test set", "segments", "our segments"),
-        numeric(
-            "expected", "the published number scaled to the number of segments in our test set", "see `unit`",
-            "published, scaled", "by unit", missing=True,
-        ),
-        numeric(
-            "detectable_low", "largest number below the expected one that would have been called different",
-            "see `unit`", shown="by unit", missing=True,
-        ),
-        numeric(
-            "detectable_high", "smallest number above the expected one that would have been called different",
-            "see `unit`", shown="by unit", missing=True,
-        ),
+        numeric("expected", "the published number scaled to the number of segments in our test set", "see `unit`",
+            "published, scaled", "by unit", missing=True),
+        numeric("detectable_low", "largest number below the expected one that would have been called different",
+            "see `unit`", shown="by unit", missing=True),
+        numeric("detectable_high", "smallest number above the expected one that would have been called different",
+            "see `unit`", shown="by unit", missing=True),
         numeric("ratio", "our number divided by the expected one", shown="two decimals", missing=True),
-        numeric(
-            "error", "standard error of our number, over systems and segments or test sets; of its logarithm for "
-            "thresholds, of its logit for shares", missing=True,
-        ),
-        numeric(
-            "published_error", "standard error of the published number on the same scale, as in a study of its size "
-            "with our systems", missing=True,
-        ),
-        numeric(
-            "z", "difference divided by the standard error of both numbers together", shown="two decimals", missing=True
-        ),
+        numeric("error", "standard error of our number, over systems and segments or test sets; of its logarithm for "
+            "thresholds, of its logit for shares", missing=True),
+        numeric("published_error", "standard error of the published number on the same scale, as in a study of its "
+            "size with our systems", missing=True),
+        numeric("z", "difference divided by the standard error of both numbers together", shown="two decimals",
+            missing=True),
         Column("verdict", str, "whether the two numbers agree", choices=VERDICT_NAMES),
-        numeric(
-            "expected_by_information", "the published number scaled to the words, brackets or links in our test set",
-            "see `unit`", "scaled by information", "by unit", missing=True,
-        ),
+        numeric("expected_by_information", "the published number scaled to the words, brackets or links in our test "
+            "set", "see `unit`", "scaled by information", "by unit", missing=True),
         Column("verdict_by_information", str, "the verdict by that number; empty where it is unknown"),
         Column("why", str, _WHY),
     ),
@@ -91,10 +78,8 @@ TALLY = Table(
         count("n_numbers", "published numbers", "numbers", "numbers"),
         count("n_comparisons", "comparisons: numbers from the same test set and systems count once", "", "comparisons"),
         *(count(verdict.replace(" ", "_"), f"comparisons with the verdict `{verdict}`") for verdict in VERDICT_NAMES),
-        *with_interval(
-            "detectable", "smallest relative difference that would have been called `differs`, median comparison",
-            "two decimals", ends=("detectable_least", "detectable_most"),
-        ),
+        *with_interval("detectable", "smallest relative difference that would have been called `differs`, median "
+            "comparison", "two decimals", ends=("detectable_least", "detectable_most")),
         count("agrees_by_information", "comparisons that agree if thresholds are scaled by words, brackets or links"),
         count("differs_by_information", "comparisons that differ if they are scaled so"),
     ),

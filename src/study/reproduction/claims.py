@@ -50,9 +50,8 @@ from study.training.training_sets import SYNTHETIC, size_of
 CLAIMS = Table(
     "claims",
     (
-        Column(
-            "claim", str, "name of the claim; `factor-of-two` collects reasons why our numbers differ from the paper's"
-        ),
+        Column("claim", str, "name of the claim; `factor-of-two` collects reasons why our numbers differ from the "
+            "paper's"),
         Column("section", str, "section of the paper"),
         Column("dataset", str, "name of the dataset, `task=…` or `all`"),
         Column("measured", str, "what was measured: the meaning of `value`"),
@@ -63,7 +62,7 @@ CLAIMS = Table(
         numeric("reference", "value that the claim or the theory predicts", missing=True),
     ),
     key=("claim", "dataset", "measured"),
-)
+)  # fmt: skip
 
 
 Given = tuple[Statistics, Metric]

@@ -31,7 +31,7 @@ SYSTEMS = Table(
         Column("left_out", str, "systems that failed, each with the reason; empty if none did"),
     ),
     key=("dataset", "metric", "group"),
-)
+)  # fmt: skip
 
 
 LENGTH_UNITS = {

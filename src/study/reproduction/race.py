@@ -31,7 +31,7 @@ RUN_TIME = Table(
         numeric("seconds_high", "longest time", "seconds"),
     ),
     key=("metric", "n_segments", "test", "n_resamples"),
-)
+)  # fmt: skip
 
 
 def race(

@@ -31,15 +31,14 @@ THRESHOLD_ERRORS = Table(
         count("n_systems", "systems of the dataset"),
         count("block", "consecutive segments that are redrawn together", "segments", "block"),
         count("n_windows", "windows of this size in the dataset; 1 unless the test set is one of many", "", "windows"),
-        numeric(
-            "threshold", "geometric mean of the thresholds on the redrawn test sets", "points", shown="two decimals"
-        ),
+        numeric("threshold", "geometric mean of the thresholds on the redrawn test sets", "points",
+            shown="two decimals"),
         numeric("error_segments", "standard error of the logarithm of the threshold, over segments"),
         numeric("printed_error_segments", "the same for the paper's percentile: root mean square of log printed/ours"),
         numeric("printed_error", "the same, over segments and systems together"),
     ),
     key=("dataset", "test_set", "metric", "subset"),
-)
+)  # fmt: skip
 
 N_STUDIES = 100
 """Number of redrawn studies per threshold."""

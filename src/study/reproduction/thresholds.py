@@ -50,46 +50,24 @@ THRESHOLDS = Table(
         N_SEGMENTS,
         count("n_all", "pairs in the subset whose outputs differ", "pairs", "pairs"),
         count("n_systems", "systems in these pairs"),
-        *with_interval(
-            "critical_difference",
-            "gain at which a pair with the median standard error reaches p = 0.05: 1.645 times that error",
-            "two decimals",
-            "points",
-            over=" over systems",
-        ),
+        *with_interval("critical_difference", "gain at which a pair with the median standard error reaches p = 0.05: "
+            "1.645 times that error", "two decimals", "points", over=" over systems"),
         N_PAIRS,
-        optional_count(
-            "n_pairs_low", "those among them whose p stays in the window within its Monte Carlo error", "pairs"
-        ),
+        optional_count("n_pairs_low", "those among them whose p stays in the window within its Monte Carlo error",
+            "pairs"),
         optional_count("n_pairs_high", "pairs whose p may be in the window, within its Monte Carlo error", "pairs"),
-        *with_interval(
-            "threshold",
-            "95th percentile of the gains at p = 0.05 of the pairs in the window",
-            "two decimals",
-            "points",
-            over=" over systems",
-            ends=ENDS,
-        ),
-        points(
-            "printed",
-            "the threshold as the paper defines it: 95th percentile of the gains themselves in the window",
-            missing=True,
-        ),
-        points(
-            "printed_low",
-            "smallest value of `printed` by the usual definitions of a percentile and the Monte Carlo error of p",
-            missing=True,
-        ),
+        *with_interval("threshold", "95th percentile of the gains at p = 0.05 of the pairs in the window",
+            "two decimals", "points", over=" over systems", ends=ENDS),
+        points("printed", "the threshold as the paper defines it: 95th percentile of the gains themselves in the "
+            "window", missing=True),
+        points("printed_low", "smallest value of `printed` by the usual definitions of a percentile and the Monte "
+            "Carlo error of p", missing=True),
         points("printed_high", "largest value of `printed` by these", missing=True),
-        Column(
-            "verdict",
-            str,
-            "whether there are enough pairs for an estimate",
-            choices=("estimated", "critical difference only", "too few"),
-        ),
+        Column("verdict", str, "whether there are enough pairs for an estimate",
+            choices=("estimated", "critical difference only", "too few")),
     ),
     key=("dataset", "test_set", "metric", "test", "subset"),
-)
+)  # fmt: skip
 
 SIZE_SCALING = Table(
     "size_scaling",
@@ -103,17 +81,12 @@ SIZE_SCALING = Table(
         count("n_high", "largest of these sizes", "segments", "to"),
         count("n_all", "pairs of systems, the same at all sizes", "pairs", "pairs"),
         count("n_systems", "systems in these pairs"),
-        *with_interval(
-            "exponent",
-            "exponent of the number of segments in the power law of the critical difference",
-            "two decimals",
-            over=" over systems",
-            missing=False,
-        ),
+        *with_interval("exponent", "exponent of the number of segments in the power law of the critical difference",
+            "two decimals", over=" over systems", missing=False),
         numeric("coefficient", "critical difference for one segment, by the power law", "points"),
     ),
     key=("dataset", "metric", "test", "subset"),
-)
+)  # fmt: skip
 
 
 TASK = "task"

@@ -79,7 +79,7 @@ OVERLAPS = Table(
         numeric("same", "share of the segments on which both outputs are the same", shown="share"),
     ),
     key=("dataset", "system_a", "system_b"),
-)
+)  # fmt: skip
 
 
 Distance = Literal["iid", "halves", "near", "middle", "far"]
@@ -134,7 +134,7 @@ PUBLISHED = Table(
         Column("why", str, "why the two cannot be compared; empty where they can"),
     ),
     key=("item",),
-)
+)  # fmt: skip
 """The sheet of numbers printed in the papers."""
 
 
