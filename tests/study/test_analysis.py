@@ -19,13 +19,14 @@ import simulate
 from pairsig import InputError
 from pairsig.comparisons import all_pairs
 from pairsig.core.omission import Omission
+from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.over_systems import members
 from study.analysis.pairs import quantile_interval, weighted_quantile
 from study.reproduction.calibrate import calibrate, table_1
 from study.reproduction.check import check
 from study.reproduction.claims import band, other_decision
-from study.reproduction.describe import describe
+from study.reproduction.describe import SYSTEMS, describe
 from study.reproduction.thresholds import near, size_scaling, thresholds
 from study.reproduction.validate import validate
 from study.test_sets.resize import resize
@@ -458,12 +459,6 @@ class TestCalibration:
         with pytest.raises(InputError, match=message("line 2", "dataset x, test set whole", "itself")):
             rates(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
 
-    def test_of_several_tests_the_bootstrap_counts(self):
-        other = self.both.assign(test="randomization", pvalue=0.05, pvalue_one_sided=np.nan)
-        several, one = (rates(table, sheet(NEAR)) for table in (pd.concat([other, self.both]), self.both))
-        pd.testing.assert_frame_equal(several, one)
-        assert only(rates(other, sheet(NEAR)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
-
     def test_another_metric_is_another_contest(self):
         found = rates(pd.concat([self.both, self.against.assign(metric="bleu")]), sheet(NEAR))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 2
@@ -551,7 +546,9 @@ class TestCheck:
         }
     )  # fmt: skip
 
-    TABLES = ("thresholds", "threshold_errors", "calibration", "relative_error", "run_time")
+    systems = frame(SYSTEMS, [])
+
+    TABLES = ("thresholds", "threshold_errors", "calibration", "systems", "relative_error", "run_time")
 
     def check(self, tables=None, **columns) -> pd.Series:
         """One line of the sheet; `tables` are instead of those above, or beside them."""
@@ -695,13 +692,9 @@ class TestCheck:
         assert (row["verdict"], row["why"]) == ("not comparable", "this run did not compute our number")
         assert row[["ours", "low", "high", "ours_n_segments", "expected", "ratio"]].isna().all()
 
-    def test_of_several_tests_the_bootstrap_counts(self):
-        other = self.thresholds.assign(test="randomization", threshold=99.0)
-        assert self.check({"thresholds": pd.concat([other, self.thresholds])})["ours"] == 2.0
-
     def test_lines_are_kept_in_order_and_none_is_lost(self):
         sheet = pd.concat([published(item="b"), published(item="a", compared_with="none")])
-        names = ("thresholds", "threshold_errors")
+        names = ("thresholds", "threshold_errors", "systems", "relative_error", "run_time")
         empty = {name: getattr(self, name).iloc[:0] for name in names}
         found, _ = check(sheet, **empty, calibration=self.calibration)
         assert found[["item", "verdict"]].to_numpy().tolist() == [["b", "not comparable"], ["a", "not comparable"]]

@@ -19,6 +19,7 @@ from scipy.stats import norm
 
 from pairsig import Statistics
 from pairsig.comparisons.all_pairs import compare
+from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study import plan
 from study.analysis import pairs
@@ -26,6 +27,7 @@ from study.analysis.first_order import Scored
 from study.reproduction import threshold_errors, thresholds
 from study.reproduction.check import check
 from study.tables.columns import PUBLISHED
+from study.tables.declared import declared
 
 MEAN = registry.metric("mean")
 ROOT = Path(__file__).parents[2]
@@ -200,8 +202,9 @@ def disagreements(world: World, n_runs: int, n_systems: int = 45, n_segments: in
             "thresholds": pd.DataFrame([row | key | {"test": "bootstrap", "n_segments": n_segments}]),
             "threshold_errors": threshold_errors.threshold_errors([(ours, MEAN)], address, n_studies=40),
         }
-        empty = pd.DataFrame(columns=["test", "dataset", "subset", "calibration"])
-        judged = check(address, **tables, size_scaling=empty, calibration=empty).iloc[0]
+        others = ("calibration", "systems", "relative_error", "run_time")
+        empty = {name: frame(declared(name), []) for name in others}
+        judged = check(address, **tables, **empty)[0].iloc[0]
         only_systems = np.log(row["high"] / row["low"]) / (2 * 1.959964) * np.sqrt(2)
         found.append([judged["z"], np.log(row["threshold"] / np.exp(printed)) / only_systems])
     return np.array(found)

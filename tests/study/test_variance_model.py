@@ -9,8 +9,10 @@ from scipy import stats
 
 from pairsig import InputError
 from pairsig.io.columns import COMPARISONS
+from pairsig.io.tables import frame
 from pairsig.planning import sample_size
 from study.beyond.variance_model import _interval_of_share, variance_model
+from study.tables.columns import OVERLAPS
 
 BETWEEN, WITHIN = 0.25, 0.1
 PHI = {"bleu": 0.9, "uas": 0.7}
@@ -36,12 +38,14 @@ def simulated(seed=1, *, n_bleu=12, n_uas=6, n_pairs=30):
                         "standard_error": math.sqrt(math.exp(log + rng.normal(0, WITHIN)) / n),
                     }
                 )  # fmt: skip
-    frame = pd.DataFrame(rows).reindex(columns=list(COMPARISONS.names))
-    return frame, pd.DataFrame(systems)
+    return pd.DataFrame(rows).reindex(columns=list(COMPARISONS.names)), pd.DataFrame(systems)
+
+
+NO_OVERLAPS = frame(OVERLAPS, [])
 
 
 def test_it_is_found_again():
-    tables = [variance_model(*simulated(seed))[0].set_index(["metric", "given"]) for seed in range(8)]
+    tables = [variance_model(*simulated(seed), NO_OVERLAPS)[0].set_index(["metric", "given"]) for seed in range(8)]
     for metric, phi in PHI.items():
         logs = [math.log(table.loc[metric, "correlation"]["overdispersion"] / phi) for table in tables]
         expected = BETWEEN / math.sqrt(12 if metric == "bleu" else 6)
@@ -56,7 +60,7 @@ def test_it_is_found_again():
 def test_left_out_by_loops():
     """φ, error and coverage of every test set from the others, with means and Student's quantile alone."""
     comparisons, systems = simulated(3, n_bleu=4, n_uas=3, n_pairs=5)
-    table, errors = variance_model(comparisons, systems)
+    table, errors = variance_model(comparisons, systems, NO_OVERLAPS)
     length = systems.set_index("dataset")["length_per_segment"]
     y = {}
     for row in comparisons.to_dict("records"):
@@ -96,7 +100,7 @@ def test_coverage_of_pairs_of_other_test_sets():
     """Over 12 simulated studies 95 % of the pairs of a new test set, with φ, τ and ω estimated from 12 and 6."""
     covered = []
     for seed in range(12):
-        table, _ = variance_model(*simulated(seed, n_pairs=8))
+        table, _ = variance_model(*simulated(seed, n_pairs=8), NO_OVERLAPS)
         row = table[(table["metric"] == "bleu") & (table["given"] == "correlation")].iloc[0]
         reach = sample_size.reach(row["between"], row["within"], row["n_datasets"], row["degrees"])
         rng = np.random.default_rng([seed, 9])
@@ -109,8 +113,9 @@ def test_datasets_on_the_same_segments_are_left_out_together():
     comparisons, systems = simulated(2, n_bleu=4, n_uas=2)
     again = comparisons[comparisons["dataset"] == "bleu-0"].assign(dataset="bleu-0-again")
     more = systems[systems["dataset"] == "bleu-0"].assign(dataset="bleu-0-again")
-    both = variance_model(pd.concat([comparisons, again]), pd.concat([systems, more]))[0].set_index(["metric", "given"])
-    once = variance_model(comparisons, systems)[0].set_index(["metric", "given"])
+    both, _ = variance_model(pd.concat([comparisons, again]), pd.concat([systems, more]), NO_OVERLAPS)
+    once, _ = variance_model(comparisons, systems, NO_OVERLAPS)
+    both, once = (table.set_index(["metric", "given"]) for table in (both, once))
     columns = ["overdispersion", "n_datasets", "between", "within", "error", "coverage"]
     pd.testing.assert_frame_equal(both[columns], once[columns])
 
@@ -136,7 +141,7 @@ def test_overlap_of_outputs_replaces_the_correlation():
 
 def test_a_single_test_set_has_no_error():
     comparisons, systems = simulated(5, n_bleu=1, n_uas=1)
-    table, errors = variance_model(comparisons, systems)
+    table, errors = variance_model(comparisons, systems, NO_OVERLAPS)
     assert set(table["n_left_out"]) == {0}
     assert table[["between", "error", "coverage"]].isna().all(axis=None)
     assert errors.empty
@@ -156,4 +161,4 @@ def test_coverage_of_the_interval_of_shares_of_test_sets():
 def test_bad_input():
     comparisons, systems = simulated(7, n_bleu=2, n_uas=2)
     with pytest.raises(InputError, match="no comparisons on whole test sets"):
-        variance_model(comparisons.assign(derived="initial"), systems)
+        variance_model(comparisons.assign(derived="initial"), systems, NO_OVERLAPS)

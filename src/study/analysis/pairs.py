@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.core import definitions
 from pairsig.io.errors import InputError
 from study.analysis import over_systems
 from study.analysis.over_systems import Codes, Floats, n_members
@@ -97,8 +96,8 @@ def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd
 
 
 def pvalues(comparisons: pd.DataFrame) -> Floats:
-    """P-values of comparisons: one-sided ones if their test is one-sided, as in the paper, otherwise two-sided ones."""
-    p: Floats = comparisons["pvalue_one_sided"].fillna(comparisons["pvalue"]).to_numpy(float)
+    """P-values of comparisons: one-sided in the direction of the better system, as in the paper."""
+    p: Floats = comparisons["pvalue_one_sided"].to_numpy(float)
     return p
 
 
@@ -106,13 +105,6 @@ def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
     """Whether the p-value of each comparison lies in the window around 0.05."""
     p = pvalues(comparisons)
     return (p >= WINDOW[0]) & (p <= WINDOW[1])
-
-
-def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of the bootstrap (sampled or exact), or of the first test if there is no bootstrap."""
-    draws = table["test"].map({name: definitions.find(name).draw for name in definitions.names()})
-    is_bootstrap = draws == "resample"
-    return table[is_bootstrap] if is_bootstrap.any() else table[draws == next(iter(draws), "")]
 
 
 def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> NDArray[np.float64]:

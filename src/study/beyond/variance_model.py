@@ -23,7 +23,6 @@ from pairsig.io.columns import VARIANCE_MODEL, Column, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.over_systems import Floats, cells, mean_of_independent
-from study.analysis.pairs import of_one_test
 from study.tables.columns import with_interval
 
 VARIANCE_MODEL_ERRORS = Table(
@@ -77,7 +76,7 @@ MODELS = (
 
 
 def variance_model(
-    comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.DataFrame | None = None
+    comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Fit the variance model, and measure its error and that of alternatives on test sets that were left out.
 
@@ -89,8 +88,7 @@ def variance_model(
     Parameters
     ----------
     comparisons
-        Comparisons on whole test sets, without pools. Where there are several tests, the bootstrap is used. Pairs
-        without a standard error or correlation are left out.
+        Comparisons on whole test sets, without pools. Pairs without a standard error or correlation are left out.
     systems
         Table of `describe`, for the lengths of segments.
     overlaps
@@ -142,10 +140,10 @@ def variance_model(
     return table, frame(VARIANCE_MODEL_ERRORS, errors)
 
 
-def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.DataFrame | None) -> pd.DataFrame:
+def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.DataFrame) -> pd.DataFrame:
     """Compute log S² and the logarithms of the features for each pair, with its test set."""
-    pairs = of_one_test(comparisons)
-    pairs = pairs[(pairs["derived"] == "whole") & (pairs["standard_error"] > 0) & (pairs["correlation"] < 1)]
+    usable = (comparisons["standard_error"] > 0) & (comparisons["correlation"] < 1)
+    pairs = comparisons[(comparisons["derived"] == "whole") & usable]
     if pairs.empty:
         raise InputError("found no comparisons on whole test sets with a standard error, expected at least one")
     lengths = systems[systems["group"] == "all"].set_index("dataset")["length_per_segment"]
@@ -167,20 +165,17 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
         "score": score, "length": np.log(length),
     })  # fmt: skip
     features = features[np.isfinite(features["score"])]
-    if overlaps is not None:
-        either = pd.concat([overlaps, overlaps.rename(columns={"system_a": "system_b", "system_b": "system_a"})])
-        features = features.merge(either, how="left", on=["dataset", "system_a", "system_b"], validate="many_to_one")
-        with np.errstate(divide="ignore"):  # systems with identical outputs
-            features["overlap"] = np.log(1 - features.pop("bleu").to_numpy(float) / 100)
-            features["different"] = np.log(1 - features.pop("same").to_numpy(float))
+    either = pd.concat([overlaps, overlaps.rename(columns={"system_a": "system_b", "system_b": "system_a"})])
+    features = features.merge(either, how="left", on=["dataset", "system_a", "system_b"], validate="many_to_one")
+    with np.errstate(divide="ignore"):  # systems with identical outputs
+        features["overlap"] = np.log(1 - features.pop("bleu").to_numpy(float) / 100)
+        features["different"] = np.log(1 - features.pop("same").to_numpy(float))
     return features
 
 
 def _known(pairs: pd.DataFrame, model: Model) -> pd.DataFrame:
     """Select the pairs with all features of the model, and add their weights."""
     required = [*model.fixed, *model.fitted]
-    if not set(required) <= set(pairs.columns):
-        return pairs.iloc[:0]
     if model.given == "outputs":
         required = [*required, "overlap", "different"]  # the same pairs for all of these models
     known = pairs[np.isfinite(pairs[required].to_numpy(float)).all(axis=1)].copy()

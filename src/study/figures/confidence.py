@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
-from pairsig.core.definitions import from_signature
 from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.io.rendering import count
@@ -92,6 +91,9 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     return [drawn for drawn in of_pairs if len(drawn.pairs)]
 
 
+LOWEST = 0.5
+"""Lower limit of confidence, the minimum of the one-sided test."""
+
 FEW_POINTS = 30
 """Up to so many pairs, every one is shown."""
 
@@ -110,30 +112,17 @@ def saturation(pairs: pd.DataFrame) -> float:
     return limit if limit > 0 else 1.0
 
 
-def _limits(axes: Axes, pairs: pd.DataFrame) -> float:
-    """Set the limits of confidence and draw the line p = 0.05; return the lower limit."""
-    bottom = lowest(pairs)
-    axes.set_ylim(bottom - 0.02 * (1 - bottom), 1 + 0.02 * (1 - bottom))
-    axes.axhline(0.95, color=GREY, linewidth=0.6, zorder=0.5)
-    return bottom
-
-
 def _frame(axes: Axes, pairs: pd.DataFrame) -> list[str]:
     """Set the limits and draw the line p = 0.05; return notes on the pairs outside the limits."""
     confidence = 1 - pvalues(pairs)
     gains = pairs["gain"].to_numpy(dtype=float)
-    bottom, right = _limits(axes, pairs), saturation(pairs)
-    axes.set_xlim(-0.02 * right, right)
+    right = saturation(pairs)
+    axes.set(xlim=(-0.02 * right, right), ylim=(LOWEST - 0.02 * (1 - LOWEST), 1 + 0.02 * (1 - LOWEST)))
+    axes.axhline(0.95, color=GREY, linewidth=0.6, zorder=0.5)
     beyond = int((gains > right).sum())
     below = int(((confidence < axes.get_ylim()[0]) & (gains <= right)).sum())
     notes = [f"not drawn: {count(beyond)} with gains above {right:.3g} points"] if beyond else []
-    return notes + ([f"not drawn: {count(below)} with confidence below {bottom:g}"] if below else [])
-
-
-def lowest(pairs: pd.DataFrame) -> float:
-    """Lower limit of confidence: 0.5, the minimum of the one-sided test, unless over 1 % of the pairs lie lower."""
-    confidence = 1 - pvalues(pairs)
-    return 0.5 if len(pairs) == 0 or (confidence < 0.49).mean() <= 0.01 else 0.0
+    return notes + ([f"not drawn: {count(below)} with confidence below {LOWEST:g}"] if below else [])
 
 
 def _scatter(axes: Axes, drawn: Class, total: int, rasterized: bool, scale: float = 1.0) -> None:
@@ -154,18 +143,15 @@ def _scatter(axes: Axes, drawn: Class, total: int, rasterized: bool, scale: floa
 
 
 def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
-    """Expected confidence of a pair with the median standard error: Φ(gain / median standard error).
-
-    For a two-sided test it is 2Φ − 1. The result is None if no standard error is above 0.
-    """
+    """Expected confidence of a pair with the median standard error: Φ(gain / median standard error), None without."""
     from scipy.special import ndtr
 
     errors = pairs["standard_error"].to_numpy(dtype=float)
     errors = errors[errors > 0]
     if not len(errors):
         return None
-    one_sided: np.ndarray = ndtr(gains / np.median(errors))
-    return 2 * one_sided - 1 if from_signature(str(pairs["signature"].iloc[0])).two_sided else one_sided
+    confidence: np.ndarray = ndtr(gains / np.median(errors))
+    return confidence
 
 
 def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:

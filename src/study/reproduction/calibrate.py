@@ -18,7 +18,7 @@ from pairsig.io.columns import Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems
-from study.analysis.pairs import WINDOW, by_test_set, of_one_test, pvalues
+from study.analysis.pairs import WINDOW, by_test_set, pvalues
 from study.inputs import row_place
 from study.tables.columns import (
     CALIBRATION,
@@ -115,7 +115,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> tuple[pd.DataFr
     Parameters
     ----------
     comparisons
-        Tables of `all-pairs` and `resize`, concatenated. Of several tests, the bootstrap is used, as in the paper.
+        Tables of `all-pairs` and `resize`, concatenated.
     sheet
         Table `CALIBRATIONS`. P-values on the first test set are compared with the winner on the second. Cells contain
         one or more patterns, separated by blanks, where `*` matches anything and `=` repeats the first side. A line
@@ -158,7 +158,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> tuple[pd.DataFr
 
 def _replications(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str, str], _Replications]:
     """Find the pairs of systems on two test sets for each calibration and distance."""
-    keyed = dict(by_test_set(of_one_test(comparisons)))
+    keyed = dict(by_test_set(comparisons))
     names = np.sort(pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel()))
     numbers = {name: number for number, name in enumerate(names)}
     by_pair = cache(lambda key: _by_pair(keyed[key], numbers))

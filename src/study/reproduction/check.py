@@ -12,7 +12,7 @@ import pandas as pd
 
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW
 from study.tables import columns
 from study.tables.columns import ENDS, PUBLISHED, addressed, numeric, optional_count, with_interval
 
@@ -100,9 +100,9 @@ def check(
     thresholds: pd.DataFrame,
     threshold_errors: pd.DataFrame,
     calibration: pd.DataFrame,
-    systems: pd.DataFrame | None = None,
-    relative_error: pd.DataFrame | None = None,
-    run_time: pd.DataFrame | None = None,
+    systems: pd.DataFrame,
+    relative_error: pd.DataFrame,
+    run_time: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare each published number with ours, give a verdict (see `VERDICTS`), and count the verdicts.
 
@@ -159,7 +159,6 @@ def check(
     -------
     Tables `REPRODUCTION`, one row per published number, and `TALLY`, one row per paper and kind of evidence.
     """
-    thresholds = of_one_test(thresholds)
 
     def of_thresholds(dataset: str, subset: str, test_set: str = "") -> pd.Series | None:
         return _first(thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole")
@@ -169,13 +168,11 @@ def check(
         "printed": (of_thresholds, partial(_recomputed, name="printed")),
         "pairs": (of_thresholds, partial(_recomputed, name="n_pairs")),
         "share": (partial(_share, calibration), partial(_percentage, in_window=_in_window(published))),
+        "p": (partial(_mean_p, relative_error), _mean),
+        "samples": (partial(_samples, relative_error), _bend),
+        "faster": (partial(_faster, run_time), partial(_bound, upper=False)),
+        "seconds": (partial(_seconds, run_time), partial(_bound, upper=True)),
     }
-    if relative_error is not None:
-        kinds["p"] = partial(_mean_p, relative_error), _mean
-        kinds["samples"] = partial(_samples, relative_error), _bend
-    if run_time is not None:
-        kinds["faster"] = partial(_faster, run_time), partial(_bound, upper=False)
-        kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
     rows = []
     for row in published.to_dict("records"):
         # The form of the address, and numbers above 0, are checked with the sheet.
@@ -242,10 +239,8 @@ def _verdict(z: float, detectable: float) -> str:
     return "agrees" if detectable <= LARGEST_DETECTABLE else "cannot tell"
 
 
-def _lengths(systems: pd.DataFrame | None) -> Mapping[str, float]:
+def _lengths(systems: pd.DataFrame) -> Mapping[str, float]:
     """Words, brackets or links per segment, by dataset; the mean over the datasets for a task."""
-    if systems is None:
-        return {}
     known = systems[(systems["group"] == "all") & systems["length_per_segment"].notna()]
     natural = known[~known["dataset"].isin(systems.loc[systems["group"] != "all", "dataset"]) & (known["task"] != "")]
     tasks = natural.groupby("task")["length_per_segment"].mean()

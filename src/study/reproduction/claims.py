@@ -36,7 +36,6 @@ from study.analysis.pairs import (
     WINDOW,
     combinations_in,
     enough,
-    of_one_test,
     pvalues,
     quantile_interval,
     weighted_quantile,
@@ -108,7 +107,7 @@ def claims(
     Parameters
     ----------
     comparisons
-        Tables of `all-pairs` and `resize`, concatenated. Where there are several tests, the bootstrap is used.
+        Tables of `all-pairs` and `resize`, concatenated.
     data
         Statistics of some datasets, for the claims that require more than comparisons: p-values of both bootstrap
         methods (`n_resamples` each, on the same draws), segments in random order.
@@ -118,9 +117,8 @@ def claims(
     Table `CLAIMS`, with n and interval in each row. Intervals (95 %) are over systems unless `measured` says
     otherwise. Rows whose data are missing are left out.
     """
-    pairs = of_one_test(comparisons)
-    whole = pairs[(pairs["derived"] == "whole") & (pairs["standard_error"] > 0)]
-    rows: list[dict[str, Any]] = [*_student(whole), *_decisions(whole), *_spread(pairs)]
+    whole = comparisons[(comparisons["derived"] == "whole") & (comparisons["standard_error"] > 0)]
+    rows: list[dict[str, Any]] = [*_student(whole), *_decisions(whole), *_spread(comparisons)]
     for statistics, metric in data:
         # One dataset at a time: no claim combines the draws of two datasets, so memory stays bounded.
         rows += _bias(statistics, metric, seed)
