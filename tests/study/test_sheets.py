@@ -127,9 +127,9 @@ def test_systems_are_base_models_on_resampled_sets(own):
     names = {
         f"{model}-{size}-{k}" for model in ("dice", "joint-hmm") for size in ("full", "quarter") for k in range(1, 5)
     }
-    assert set(found.counted_systems("example-alignment")) == names
+    assert {Path(path).stem for path in found.counts("example-alignment")} == names
     assert found.trainings["example-parallel", "dice-quarter-3"].seed == 2012 + 3
-    counted = found.counted("example-alignment", "dice-full-1")
+    _, counted = found.counted("example-alignment", "dice-full-1")
     assert (counted["group"], counted["kind"], counted["metric"]) == ("dice", "synthetic", "aer")
     assert "train: awk" in found.provenance("example-alignment")["base_model dice"]
 

@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from study.analysis.pairs import weighted_quantile
-from study.reproduction.thresholds import Z_05
+from study.analysis.pairs import Z_05, weighted_quantile
 
 # The package has functions by these names.
 thresholds, validate = (importlib.import_module(f"study.reproduction.{name}") for name in ("thresholds", "validate"))

@@ -19,6 +19,9 @@ WINDOW = (0.04, 0.06)
 NEAR_05 = f"p from {WINDOW[0]} to {WINDOW[1]}"
 """The window in words."""
 
+Z_05 = 1.6448536269514722
+"""A gain of this many standard errors has a one-sided p of 0.05, by the normal distribution."""
+
 MIN_PAIRS = 10
 MIN_SYSTEMS = 6
 """Minimal numbers of pairs, and of systems in them; with fewer, the verdict is `too few`."""

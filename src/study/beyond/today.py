@@ -30,7 +30,7 @@ from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.first_order import Scored, squared_differences
 from study.analysis.over_systems import Codes, Estimate, Floats, cells, joined
-from study.reproduction.thresholds import Z_05
+from study.analysis.pairs import Z_05
 from study.tables.columns import numeric, with_interval
 from study.test_sets import doubling
 

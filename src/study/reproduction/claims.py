@@ -34,6 +34,7 @@ from study.analysis.pairs import (
     MIN_SYSTEMS,
     NEAR_05,
     WINDOW,
+    Z_05,
     combinations_in,
     enough,
     pvalues,
@@ -41,7 +42,7 @@ from study.analysis.pairs import (
     weighted_quantile,
 )
 from study.reproduction.describe import LENGTH_UNITS
-from study.reproduction.thresholds import Z_05, critical_difference, exponents, near, nested, same_pairs
+from study.reproduction.thresholds import critical_difference, exponents, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
 from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of

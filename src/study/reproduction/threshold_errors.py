@@ -14,8 +14,8 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST_SET, Table, cou
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis.first_order import Scored
-from study.analysis.pairs import WINDOW, subsets, weighted_quantile
-from study.reproduction.thresholds import Z_05, near
+from study.analysis.pairs import WINDOW, Z_05, subsets, weighted_quantile
+from study.reproduction.thresholds import near
 from study.tables.columns import SUBSET, addressed, numeric
 from study.test_sets import Derivation
 from study.training.training_sets import SYNTHETIC, size_of

@@ -28,6 +28,7 @@ from study.analysis.pairs import (
     MIN_PAIRS,
     MIN_SYSTEMS,
     WINDOW,
+    Z_05,
     by_test_set,
     near_05,
     quantile_interval,
@@ -91,9 +92,6 @@ SIZE_SCALING = Table(
 
 TASK = "task"
 """Prefix in the column `dataset` for all published systems of a task: `task=mt`."""
-
-Z_05 = 1.6448536269514722
-"""A gain of this many standard errors has a one-sided p of 0.05, by the normal distribution."""
 
 NEAR = 0.8
 """Pairs used for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""

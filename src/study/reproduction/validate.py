@@ -12,8 +12,8 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Colu
 from pairsig.io.tables import frame
 from study.analysis import expected
 from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
-from study.analysis.pairs import by_test_set, enough, quantile_interval, subsets
-from study.reproduction.thresholds import Z_05, near
+from study.analysis.pairs import Z_05, by_test_set, enough, quantile_interval, subsets
+from study.reproduction.thresholds import near
 from study.tables.columns import SUBSET, numeric
 
 
