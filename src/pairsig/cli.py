@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pairsig.core import definitions
 from pairsig.io import console
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
     from pairsig.io.memory import Memory
     from pairsig.io.tables import Row
-    from pairsig.report import Evidence
+    from pairsig.metrics import Metric
 
 _GATE = """\
 Each score of the candidate is checked against the baseline (with several tasks: TASK/METRIC):
@@ -71,6 +71,9 @@ FORMULAS = """\
 `--help all` shows rare options; `pairsig metrics` lists the metrics, and the options of metrics and formats
 (--tokenize, --true, --sep, …); docs/p-values.md has the formulas and error rates of all tests.
 """
+
+Tested: TypeAlias = "tuple[Statistics, Metric, list[Row]]"
+"""Systems, a metric, and the rows of its comparisons."""
 
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
@@ -357,12 +360,15 @@ def _compare(arguments: argparse.Namespace) -> None:
             "leave it out, or add one of them"
         )
     has_runs = bool(arguments.runs or arguments.design) or any(any(systems.runs) for systems in data)
-    evidence = (_compare_runs if has_runs else _compare_outputs)(arguments, data, notes)
+    tested = (_compare_runs if has_runs else _compare_outputs)(arguments, data, notes)
     _flips(arguments, data, arguments.baseline)
     if arguments.html or arguments.plot:
         from pairsig import report
 
-        comparisons = list(evidence())
+        evidence = report.of_methods if has_runs else report.of_systems
+        comparisons = [
+            one for systems, metric, rows in tested for one in evidence(systems, metric, rows, unit=arguments.unit)
+        ]
         if arguments.plot:
             console.note(*report.draw(comparisons, arguments.plot))
         if arguments.html:
@@ -387,22 +393,23 @@ def _one_system(arguments: argparse.Namespace, data: Sequence[Statistics], notes
     _show(arguments, rows, lambda form: scores.render(rows, form), notes)
 
 
-def _compare_outputs(
-    arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]
-) -> Callable[[], Iterator[Evidence]]:
-    """Compare systems with one output each, and return what a report shows."""
+def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]) -> list[Tested]:
+    """Compare systems with one output each, and print the result."""
     from pairsig.comparisons import compare, wording
     from pairsig.core.totals import Resampling
 
     tests = compare.planned(_names(arguments.test), _names(arguments.method), _names(arguments.alternative))
     how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
     how |= _settings(arguments, "baseline", "unit", "margin", "score_intervals")
-    tested: list[list[Row]] = []
+    tested: list[Tested] = []
     for systems in data:
         with console.progress("test") as progress:
             resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, progress=progress)
-            tested.append(compare.compare(systems, systems.metrics, tests, resampling=resampling, **how))
-    whole = compare.adjust(list(chain.from_iterable(tested)))
+            rows = compare.compare(systems, systems.metrics, tests, resampling=resampling, **how)
+        tested += [
+            (systems, metric, [row for row in rows if row["metric"] == metric.name]) for metric in systems.metrics
+        ]
+    whole = compare.adjust([row for *_, rows in tested for row in rows])
     if arguments.format == "sentence":
         from pairsig.report import sentences
 
@@ -411,18 +418,7 @@ def _compare_outputs(
     else:
         details = arguments.details or arguments.margin is not None
         _show(arguments, whole, lambda form: wording.render(whole, form, details=details), notes)
-
-    def evidence() -> Iterator[Evidence]:
-        from pairsig import report
-
-        first = 0
-        for systems, rows in zip(data, tested, strict=True):
-            of_systems = whole[first : first + len(rows)]
-            first += len(rows)
-            for metric in systems.metrics:
-                yield from report.of_systems(systems, metric, of_systems, unit=arguments.unit)
-
-    return evidence
+    return tested
 
 
 def _assumed(data: Sequence[Statistics]) -> list[str]:
@@ -432,10 +428,8 @@ def _assumed(data: Sequence[Statistics]) -> list[str]:
     return [f"Higher {listed(names)} is assumed to be better."] if names else []
 
 
-def _compare_runs(
-    arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]
-) -> Callable[[], Iterator[Evidence]]:
-    """Compare systems with several runs, and return what a report shows."""
+def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics], notes: Sequence[str]) -> list[Tested]:
+    """Compare systems with several runs, and print the result."""
     import pandas as pd
 
     from pairsig.comparisons import runs
@@ -450,19 +444,15 @@ def _compare_runs(
                 "several runs\nleave it out"
             )
     nested = any(runs.design_of(systems) == "nested" for systems in data)
-    tested = []
+    how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
+    how |= {"design": arguments.design or ("nested" if nested else "crossed")}
+    how |= _settings(arguments, "baseline", "unit")
+    compared = []
     for systems in data:
         _note_documents(systems, arguments.unit)
         for metric in systems.metrics:
-            compared = runs.compare_runs(
-                systems,
-                metric=metric,
-                pairs="all" if arguments.all else "first",
-                design=arguments.design or ("nested" if nested else "crossed"),
-                **_settings(arguments, "baseline", "unit"),
-            )
-            tested.append((systems, metric, compared._rows))
-    whole = pd.concat([table for *_, table in tested], ignore_index=True)
+            compared.append((systems, metric, runs.compare_runs(systems, metric=metric, **how)._rows))
+    whole = pd.concat([table for *_, table in compared], ignore_index=True)
     whole["pvalue_holm"] = holm(whole["pvalue"].to_numpy())
     whole["n_compared"] = len(whole)
     if arguments.format == "sentence":
@@ -471,17 +461,8 @@ def _compare_runs(
         _show(arguments, whole, lambda _: "\n".join([sentences.of_methods(whole, n_documents), *_assumed(data)]), notes)
     else:
         _show(arguments, whole, lambda form: runs.render(whole, form), notes)
-
-    def evidence() -> Iterator[Evidence]:
-        from pairsig import report
-
-        first = 0
-        for systems, metric, table in tested:
-            rows = records(whole.iloc[first : first + len(table)])
-            first += len(table)
-            yield from report.of_methods(systems, metric, rows, unit=arguments.unit)
-
-    return evidence
+    rows = iter(records(whole))
+    return [(systems, metric, list(islice(rows, len(table)))) for systems, metric, table in compared]
 
 
 def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: str | None) -> None:

@@ -328,7 +328,7 @@ def _ends(name: str, low: float, high: float) -> Row:
 
 
 def adjust(rows: list[Row]) -> list[Row]:
-    """The rows with p-values adjusted for the number of pairs, metrics and tasks, separately for each test.
+    """Give the rows p-values adjusted for the number of pairs, metrics and tasks, separately for each test.
 
     Where one test stands for another that does not exist, as randomization for the exact test, both are one family. A
     p-value of 0 from b resamples is adjusted as its upper bound.
@@ -336,7 +336,7 @@ def adjust(rows: list[Row]) -> list[Row]:
     for family in _families(rows):
         p = np.array([rows[place]["pvalue"] or rows[place]["pvalue_high"] for place in family])
         for place, adjusted in zip(family, holm(p).tolist(), strict=True):
-            rows[place] = rows[place] | {"pvalue_holm": adjusted, "n_compared": len(family)}
+            rows[place].update(pvalue_holm=adjusted, n_compared=len(family))
     return rows
 
 
