@@ -110,10 +110,6 @@ class TestParses:
         assert found.counts[0][:, [matched, predicted, gold]].tolist() == [[3, 3, 3], [2, 3, 3]]
 
 
-TEXTS = OUTPUT, REFERENCE
-WOKE = conllu("I/2 sleep/0 ./2", "You/2 woke/0 ./2")
-
-
 def test_empty_outputs_are_a_warning(tmp_path):
     """Where the reference has words, and only there."""
     for name, lines in (("reference", "a b c\n\nd e f\n"), ("full", "a b c\n\nd e\n"), ("broken", "\n\nd e f\n")):

@@ -1,7 +1,6 @@
 """Items that flipped: which they are, and in which direction."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,6 @@ from pairsig import cli
 from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
 from pairsig.report import flips
-
-LOGS = Path(__file__).parents[1] / "data/evaluation_logs"
 
 
 def inspect(folder, name, values, question="What is <b>{}</b>?"):

@@ -44,7 +44,7 @@ def test_iob_tags_are_recognized_in_the_last_of_several_columns(text: str, expec
 
 def test_columns_of_tags_are_counted_from_either_end(file: Any) -> None:
     path = file("w O B-X n\nw I-Y O n\n\n")
-    assert iob.sentences(path, (2, 3)) == iob.sentences(path, (-3, -2)) == [[("O", "B-X"), ("I-Y", "O")]]
+    assert iob.sentences(path, (2, 3)) == iob.sentences(path, (-3, -2)) == [[("O", "I-Y"), ("B-X", "O")]]
     assert iob.read(file("B-X w O\nO w O\n", "first.txt"), tag_column=1) == [("B-X", "O")]
     for columns in ((0, -1), (0, 0), (5,), (-5,)):
         with pytest.raises(InputError, match="line 1: found 4 columns, expected tags in column"):

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from pairsig.io.errors import InputError
 from pairsig.readers import align, output, recognition
@@ -37,10 +36,6 @@ def refuses(reader, path, match, **options):
     with pytest.raises(InputError, match=match) as caught:
         recognition.read_all(reader, path, **options)
     assert str(path) in str(caught.value)
-
-
-whole = st.integers(0, 60)
-decimal = st.floats(0, 1e6).map(lambda value: float(f"{value:.15g}"))  # as Perl prints it
 
 
 # Registry and pairing.
@@ -229,16 +224,6 @@ BAD_LISTINGS = [
     ("len<=40", "len<=" + "4" * 5000, "found Number of sentence 3, expected 4"),
 ]  # fmt: skip
 """Parts of `listing(RUN)`, what replaces them, and words of the message."""
-
-
-@st.composite
-def runs(draw):
-    rows = []
-    for number in range(1, draw(st.integers(1, 8)) + 1):
-        status, matched, words, right = draw(st.sampled_from([0, 0, 0, 1, 2])), draw(whole), draw(whole), draw(whole)
-        counts = (matched, matched + draw(whole), matched + draw(whole), draw(whole), words + right, right)
-        rows.append((number, draw(st.integers(1, 80)), status, *(counts if status == 0 else (0, 0, 0, 0, words, 0))))
-    return rows
 
 
 class TestEvalb:

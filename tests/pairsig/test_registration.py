@@ -1,11 +1,7 @@
 """What follows from the registration of readers and metrics: detection, help, documentation, and what all must do."""
 
-import copy
-import functools
 import json
-import operator
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +18,6 @@ from running import ROOT
 sys.path.append(str(ROOT / "docs"))
 
 ALL = (*OUTPUTS, *COUNTS, *LOGS)
-REPEATING = ("sigf", "art", "mt_metrics_eval")
-"""Formats without ids, or with items that have several of the same name."""
 EXTRACTED = [name for name, metric in METRICS.items() if metric.extractor]
 
 
@@ -81,29 +75,6 @@ def parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return None
-
-
-def damaged_json(text: str) -> Iterator[str]:
-    """A JSON document, or lines that begin with one, with a value of another type or the first of a list twice."""
-    whole = parsed(text)
-    first, rest = (text, "") if whole else text.split("\n", 1)
-    document = whole or parsed(first)
-    for (*path, last), value in places(document) if isinstance(document, dict | list) else ():
-        others: list[Any] = [True, "", None, [], {}, 10**30]
-        if isinstance(value, list) and value:
-            others.append([value[0], *value])
-        for other in others:
-            changed = copy.deepcopy(document)
-            functools.reduce(operator.getitem, path, changed)[last] = other
-            yield json.dumps(changed) + ("" if whole else f"\n{rest}")
-
-
-def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Every value in a JSON document, with the path that leads to it; of a list, only the first."""
-    inside = value.items() if isinstance(value, dict) else list(enumerate(value))[:1] if isinstance(value, list) else ()
-    for key, part in inside:
-        yield (*place, key), part
-        yield from places(part, (*place, key))
 
 
 def test_unknown_options_are_refused(tmp_path):

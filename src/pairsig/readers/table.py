@@ -189,8 +189,8 @@ class Reading:
             if len(columns.get(role, ())) > 1 and role not in _OF_SEVERAL_COLUMNS:
                 raise self.error(f"the columns {listed(columns[role])} for {flag(role)}, expected one")
         scores = [part for name in self.names("score") for part in (name, *name.split("/"))]
-        if other := next((role_of[name] for name in scores if name in role_of), ""):
-            raise self.error(f"one column in --score, {flag(other)}, expected it once")
+        if clash := next((name for name in scores if name in role_of), ""):
+            raise self.error(f"{named(clash)} repeatedly in {flag(role_of[clash])}, --score, expected it once")
         taken = {*chain.from_iterable(columns.values()), *scores}
         for role, names in STANDARD.items():
             instead = {"system": ("systems", "winner"), "domain": ("macro",)}.get(role, ())

@@ -21,18 +21,17 @@ def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> 
     scheme, type
         See `pairsig.metrics.entities.entity_counts`.
     """
-    rows = iob.sentences(path, (-2, -1))
-    gold, predicted = ([[tags[side] for tags in sentence] for sentence in rows] for side in (0, 1))
+    gold, predicted = zip(*iob.sentences(path, (-2, -1)), strict=True)
     try:
         counts = entity_counts(predicted, gold, scheme=scheme, type=type)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return Output(
-        items=tuple(str(number) for number in range(1, len(rows) + 1)),
+        items=tuple(str(number) for number in range(1, len(gold) + 1)),
         values=counts,
         metrics=METRICS,
         source=str(path),
-        contents=tuple(digest([[getattr(token, "word", ""), token[0]] for token in sentence]) for sentence in rows),
+        contents=tuple(digest(sentence, sentence.words) for sentence in gold),
         shared=("gold",),
     )
 

@@ -18,19 +18,13 @@ from pairsig.readers.output import NUMBER, Output
 from pairsig.readers.outputs import text
 
 COMPLETE_MATCH = Metric(
-    "complete_match",
-    ("complete", "sentences"),
-    accuracy,
-    "100 · Σ sentences whose brackets all match / Σ scored sentences",
-    at_most=(("complete", "sentences"),),
-)
+    "complete_match", ("complete", "sentences"), accuracy,
+    "100 · Σ sentences whose brackets all match / Σ scored sentences", at_most=(("complete", "sentences"),),
+)  # fmt: skip
 TAGGING_ACCURACY = Metric(
-    "tagging_accuracy",
-    ("correct_tags", "words"),
-    accuracy,
-    "100 · Σ words with the correct tag / Σ words",
+    "tagging_accuracy", ("correct_tags", "words"), accuracy, "100 · Σ words with the correct tag / Σ words",
     at_most=(("correct_tags", "words"),),
-)
+)  # fmt: skip
 
 # ID, length, status, recall, precision, matched, gold, test, crossing, words, correct tags, tag accuracy.
 _COUNT = r"(\d{1,9})"
@@ -92,46 +86,30 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
     -------
     Counts with the metrics `f1`, `precision`, `recall`, `complete_match` and `tagging_accuracy`.
     """
+    if max_length is not None and max_length < 0:
+        raise InputError(f"{path}: found max_length {max_length}, expected 0 or more")
     lines = text.read(path)
-    end = _end_of_rows(lines)
+    rules = [position for position, line in enumerate(lines) if _RULE.fullmatch(line)]
+    summaries = [position for position, line in enumerate(lines) if line.startswith("=== Summary ===")]
+    end = min([*rules[1:2], *summaries, len(lines)])  # of the rows
     rows = _rows(path, lines[:end])
     notes = _check_summary(path, lines, end, rows)
-    if max_length is not None:
-        if max_length < 0:
-            raise InputError(f"{path}: found max_length {max_length}, expected 0 or more")
-        if not any(row.length <= max_length for row in rows):
-            raise InputError(f"{path}: found no sentence of at most {max_length} words, expected at least one")
     asked = [row for row in rows if max_length is None or row.length <= max_length]
+    if not asked:
+        raise InputError(f"{path}: found no sentence of at most {max_length} words, expected at least one")
     failed = {status: sum(row.status == status for row in asked) for status in _STATUS}
-    if any(failed.values()):
+    if n_failed := sum(failed.values()):
         description = "; ".join(f"{number} with {_STATUS[status]}" for status, number in failed.items() if number)
-        notes.append(
-            f"{path}: {sum(failed.values())} of {len(asked)} sentences are left out, as in evalb ({description})"
-        )
+        notes.append(f"{path}: {n_failed} of {len(asked)} sentences are left out, as in evalb ({description})")
     scored = np.array([row.status == 0 and (max_length is None or row.length <= max_length) for row in rows])
     return Output(
-        items=tuple(str(row.identifier) for row in rows),
-        by="sentence",
+        source=str(path), items=tuple(str(row.identifier) for row in rows), by="sentence",
         values=_columns(rows, scored),
         metrics=(*map(registry.metric, ("f1", "precision", "recall")), COMPLETE_MATCH, TAGGING_ACCURACY),
-        notes=tuple(notes),
-        source=str(path),
-        lines=tuple(row.line for row in rows),
         # Not the words, since evalb restores quotation marks that a system has tagged differently.
-        shared=("length", "gold"),
-        scored=scored,
-        common=common,
-    )
-
-
-def _end_of_rows(lines: Sequence[str]) -> int:
-    """Position after the last row: that of the second ruled line, of the summary, or of the end of the file."""
-    rules = 0
-    for position, line in enumerate(lines):
-        rules += _RULE.fullmatch(line) is not None
-        if rules == 2 or line.startswith("=== Summary ==="):
-            return position
-    return len(lines)
+        shared=("length", "gold"), scored=scored, common=common,
+        notes=tuple(notes), lines=tuple(row.line for row in rows),
+    )  # fmt: skip
 
 
 def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
@@ -141,19 +119,17 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
     for number, line in enumerate(lines, start=1):
         if not _LIKE_A_ROW.match(line):
             continue
+        where = f"{path}, line {number}"
         match = _ROW.fullmatch(line)
         if match is None:
             raise InputError(
-                f"{path}, line {number}: found {quoted(line.strip())}, expected the 12 columns of a sentence: ID, "
-                f"length, status (0, 1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, "
-                f"tag accuracy"
+                f"{where}: found {quoted(line.strip())}, expected the 12 columns of a sentence: ID, length, status (0, "
+                "1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, tag accuracy"
             )
         row = _Row(number, *map(int, match.group(1, 2, 3, 6, 7, 8, 9, 10, 11)))
         if seen.setdefault(row.identifier, number) != number:
-            raise InputError(
-                f"{path}, line {number}: found sentence {row.identifier} again (first in line {seen[row.identifier]}), "
-                f"expected the listing of a single run"
-            )
+            again = f"found sentence {row.identifier} again (first in line {seen[row.identifier]})"
+            raise InputError(f"{where}: {again}, expected the listing of a single run")
         for name, field, part, whole in (
             ("recall", 4, row.matched, row.gold),
             ("precision", 5, row.matched, row.predicted),
@@ -161,10 +137,8 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
         ):
             printed = float(match[field])
             if part > whole or (row.status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
-                raise InputError(
-                    f"{path}, line {number}: found {name} {printed:.2f} for {part} out of {whole}, expected "
-                    f"{f'at most {whole} out of {whole}' if part > whole else f'{_percent(part, whole):.2f}'}"
-                )
+                expected = f"at most {whole} out of {whole}" if part > whole else f"{_percent(part, whole):.2f}"
+                raise InputError(f"{where}: found {name} {printed:.2f} for {part} out of {whole}, expected {expected}")
         rows.append(row)
     if not rows:
         raise InputError(f"{path}: found no sentence, expected a listing of evalb with 12 columns per sentence")
@@ -186,58 +160,48 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
     """Refuse a summary that does not agree with the rows; return a note if there is none."""
     expected: Mapping[str, float] | None = None
     for number, line in enumerate(lines[end:], start=end + 1):
+        found = wanted = ""
+        name, _, score = (part.strip() for part in line.partition("="))
         if _ROW.fullmatch(line):
-            raise InputError(
-                f"{path}, line {number}: found a sentence below the totals, expected the listing of a single run"
-            )
+            raise InputError(f"{path}, line {number}: found a sentence below the totals, expected a single run")
         if totals := _TOTALS.fullmatch(line):
-            valid = [row for row in rows if row.status == 0]
-            for name, printed in zip(_SUMS, totals.groups(), strict=True):
-                ours = sum(getattr(row, name) for row in valid)
+            for column, printed in zip(_SUMS, totals.groups(), strict=True):
+                ours = sum(getattr(row, column) for row in rows if row.status == 0)
                 if ours != int(printed):
-                    raise _other_sentences(path, number, f"{name} {printed}", str(ours))
+                    found, wanted = f"{column} {printed}", str(ours)
+                    break
         elif part := _PART.fullmatch(line):
-            longest = part[1]
-            expected = _summary([row for row in rows if longest is None or row.length <= int(longest)])
-        elif expected is not None:
-            name, _, score = (part.strip() for part in line.partition("="))
-            if name not in expected or not _SCORE.fullmatch(score):
-                continue
-            printed_score = 0.0 if score.endswith("nan") else float(score)  # the F measure without a match
-            if abs(printed_score - expected[name]) > _HALF_DIGIT:
-                raise _other_sentences(path, number, f"{name} {named(score)}", f"{expected[name]:.2f}")
-    if expected is None:
-        return [f"{path}: there is no summary below the sentences, so the listing may be incomplete"]
-    return []
-
-
-def _other_sentences(path: AnyPath, line: int, actual: str, expected: str) -> InputError:
-    return InputError(
-        f"{path}, line {line}: found {actual}, expected {expected} from the sentences above: the listing is "
-        f"incomplete, or was not written by evalb"
-    )
+            expected = _summary([row for row in rows if part[1] is None or row.length <= int(part[1])])
+        elif expected is not None and name in expected and _SCORE.fullmatch(score):
+            value = 0.0 if score.endswith("nan") else float(score)  # the F measure without a match
+            if abs(value - expected[name]) > _HALF_DIGIT:
+                found, wanted = f"{name} {named(score)}", f"{expected[name]:.2f}"
+        if found:
+            raise InputError(
+                f"{path}, line {number}: found {found}, expected {wanted} from the sentences above: the listing is "
+                "incomplete, or was not written by evalb"
+            )
+    is_whole = expected is not None
+    return [] if is_whole else [f"{path}: there is no summary below the sentences, so the listing may be incomplete"]
 
 
 def _summary(rows: Sequence[_Row]) -> dict[str, float]:
     """The summary that evalb would print for these sentences, by evalb's labels."""
     valid = [row for row in rows if row.status == 0]
-    matched, gold, predicted, crossing, words, tags = (
-        sum(getattr(row, name) for row in valid)
-        for name in ("matched", "gold", "predicted", "crossing", "words", "correct_tags")
-    )
+    sums = {name: sum(getattr(row, name) for row in valid) for name in (*_SUMS, "crossing")}
     return {
         "Number of sentence": len(rows),
         "Number of Error sentence": sum(row.status == 1 for row in rows),
         "Number of Skip  sentence": sum(row.status == 2 for row in rows),
         "Number of Valid sentence": len(valid),
-        "Bracketing Recall": _percent(matched, gold),
-        "Bracketing Precision": _percent(matched, predicted),
-        "Bracketing FMeasure": _percent(2 * matched, gold + predicted),
+        "Bracketing Recall": _percent(sums["matched"], sums["gold"]),
+        "Bracketing Precision": _percent(sums["matched"], sums["predicted"]),
+        "Bracketing FMeasure": _percent(2 * sums["matched"], sums["gold"] + sums["predicted"]),
         "Complete match": _percent(sum(row.matched == row.gold == row.predicted for row in valid), len(valid)),
-        "Average crossing": _percent(crossing, len(valid)) / 100,
+        "Average crossing": _percent(sums["crossing"], len(valid)) / 100,
         "No crossing": _percent(sum(row.crossing == 0 for row in valid), len(valid)),
         "2 or less crossing": _percent(sum(row.crossing <= 2 for row in valid), len(valid)),
-        "Tagging accuracy": _percent(tags, words),
+        "Tagging accuracy": _percent(sums["correct_tags"], sums["words"]),
     }
 
 

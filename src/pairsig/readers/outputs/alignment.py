@@ -16,7 +16,6 @@ Links = Sequence[tuple[Link, bool]]
 """Links, each with a flag for sure links."""
 
 _NUMBER = "[0-9]{1,15}"
-_SENTENCE = re.compile(_NUMBER)
 _PHARAOH_LINK = re.compile(rf"({_NUMBER})([-p])({_NUMBER})")
 _LINKS = re.compile(r"(?:\d+[-p]\d+(?:\s+\d+[-p]\d+)*)?\s*")
 _NAACL_LINE = re.compile(rf"\s*({_NUMBER})\s+({_NUMBER})\s+({_NUMBER})(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")
@@ -83,14 +82,14 @@ def read(
     if layout is None:
         first = next((line for line in lines if line.strip()), "")
         layout = "naacl" if _NAACL_LINE.fullmatch(first) else "pharaoh"
-    if layout == "pharaoh":
-        segments = _read_pharaoh(path, lines, start=0 if zero_based in (True, None) else 1)
-        if n_segments not in (None, len(lines)):
-            raise InputError(f"{path}: found {len(lines)} segments, expected {n_segments} as in n_segments")
-    elif layout == "naacl":
+    if layout not in ("pharaoh", "naacl"):
+        raise InputError(f"{path}: unknown layout {quoted(layout)}, expected pharaoh or naacl")
+    if layout == "naacl":
         segments = _read_naacl(path, lines, n_segments, start=0 if zero_based else 1)
     else:
-        raise InputError(f"{path}: unknown layout {quoted(layout)}, expected pharaoh or naacl")
+        segments = _read_pharaoh(path, lines, start=1 if zero_based is False else 0)
+        if n_segments not in (None, len(lines)):
+            raise InputError(f"{path}: found {len(lines)} segments, expected {n_segments} as in n_segments")
     return [_alignment(links, reverse) if links else _NOTHING for links in segments]
 
 
@@ -105,26 +104,24 @@ def _alignment(links: Links, reverse: bool) -> Alignment:
 def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[Links]:
     """Links of each line."""
     segments: list[Links] = []
-    numbered_from = None
+    first = next(iter(lines[0].split()), "")
+    numbered_from = int(first) if re.fullmatch(_NUMBER, first) else None
     for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
         tokens = line.split()
-        if number == 1 and tokens and _SENTENCE.fullmatch(tokens[0]):
-            numbered_from = int(tokens[0])
         if numbered_from is not None:
             sentence = str(numbered_from + number - 1)
             if not tokens or tokens[0].lstrip("0") != sentence.lstrip("0"):
-                raise InputError(
-                    f"{path}, line {number}: found {quoted(line)}, expected sentence number {sentence} first"
-                )
+                raise InputError(f"{where}: found {quoted(line)}, expected sentence number {sentence} first")
             del tokens[0]
         links: list[tuple[Link, bool]] = []
         for token in tokens:
             match = _PHARAOH_LINK.fullmatch(token)
             if match is None:
-                raise InputError(f"{path}, line {number}: found {quoted(token)}, expected a link i-j or ipj")
+                raise InputError(f"{where}: found {quoted(token)}, expected a link i-j or ipj")
             link = int(match[1]) - start, int(match[3]) - start
             if min(link) < 0:
-                raise InputError(f"{path}, line {number}: found {token!r}, expected positions counted from {start}")
+                raise InputError(f"{where}: found {token!r}, expected positions counted from {start}")
             links.append((link, match[2] == "-"))
         segments.append(links)
     return segments
@@ -134,6 +131,7 @@ def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, sta
     """Links of each sentence."""
     if n_segments is not None and not 1 <= n_segments <= MAX_LINES:
         raise InputError(f"{path}: found n_segments {n_segments}, expected one from 1 to {MAX_LINES:,}")
+    most = n_segments or MAX_LINES
     links: dict[int, list[tuple[Link, bool]]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -142,14 +140,11 @@ def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, sta
         if match is None:
             raise InputError(f"{path}, line {number}: found {quoted(line)}, expected a link as sentence i j [S|P]")
         sentence, link = int(match[1]), (int(match[2]) - start, int(match[3]) - start)
-        if not 1 <= sentence <= (n_segments or MAX_LINES):
-            raise InputError(
-                f"{path}, line {number}: found sentence {sentence}, expected one from 1 to {n_segments or MAX_LINES}"
-            )
+        if not 1 <= sentence <= most:
+            raise InputError(f"{path}, line {number}: found sentence {sentence}, expected one from 1 to {most}")
         if min(link) >= 0:
             links.setdefault(sentence, []).append((link, match[4] != "P"))
-    last = n_segments or max(links, default=0)
-    return [links.get(sentence, ()) for sentence in range(1, last + 1)]
+    return [links.get(sentence, ()) for sentence in range(1, (n_segments or max(links, default=0)) + 1)]
 
 
 READER = Reader(

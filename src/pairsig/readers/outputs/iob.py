@@ -13,7 +13,7 @@ from pairsig.readers.outputs import text
 Tags = tuple[str, ...]
 
 
-class Tagged(tuple[str, ...]):
+class Tagged(Tags):
     """The tags of a sentence, and its words if the file has them."""
 
     words: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def read(path: AnyPath, *, layout: str = "columns", tag_column: int = -1) -> lis
     The tags of each sentence.
     """
     if layout == "columns":
-        return list(map(_tagged, sentences(path, (tag_column,))))
+        return [tags for (tags,) in sentences(path, (tag_column,))]
     if layout != "lines":
         raise InputError(f"{path}: unknown layout {quoted(layout)}, expected columns or lines")
     tags = [_checked(path, number, line.split()) for number, line in enumerate(text.read(path), start=1)]
@@ -52,51 +52,40 @@ def read(path: AnyPath, *, layout: str = "columns", tag_column: int = -1) -> lis
     return tags
 
 
-def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tags]]:
-    """The tags of each token in some columns, by sentence, of a file with one token per line."""
-    tags_of_sentences: list[list[Tags]] = [[]]
+def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tagged]]:
+    """By sentence, the tags in each of some columns, of a file with one token per line."""
+    rows_of_sentences: list[list[tuple[str, Tags]]] = [[]]
     words = set()
     for number, line in enumerate(text.read(path), start=1):
         cells = line.split()
         if not cells or cells[0] == _DOCUMENT:
-            tags_of_sentences.append([])
+            rows_of_sentences.append([])
             continue
         places = [column - 1 if column > 0 else column for column in columns]
-        if any(column == 0 for column in columns) or not all(-len(cells) <= place < len(cells) for place in places):
-            raise InputError(
-                f"{path}, line {number}: found {len(cells)} columns, expected tags in column "
-                f"{' and '.join(map(str, columns))}"
-            )
-        tags_of_sentences[-1].append(_token(path, number, cells, places))
+        if 0 in columns or not all(-len(cells) <= place < len(cells) for place in places):
+            wanted = f"tags in column {' and '.join(map(str, columns))}"
+            raise InputError(f"{path}, line {number}: found {len(cells)} columns, expected {wanted}")
+        tags = _checked(path, number, [cells[place] for place in places])
+        rows_of_sentences[-1].append((cells[0] if len(cells) > len(places) else "", tags))
         words.update(cells[:-1])
-    tags_of_sentences = [rows for rows in tags_of_sentences if rows]
-    if not tags_of_sentences:
+    rows_of_sentences = [rows for rows in rows_of_sentences if rows]
+    if not rows_of_sentences:
         raise InputError(f"{path}: found no tags, expected {_EXPECTED}")
     if words and all(map(_TAG.fullmatch, words)):
         raise InputError(
-            f"{path}: found only tags in all columns, expected a token and its tag in each line; --layout lines "
-            "reads the tags of one sentence per line"
+            f"{path}: found only tags in all columns, expected a token and its tag in each line; --layout lines reads "
+            "the tags of one sentence per line"
         )
-    return tags_of_sentences
+    return list(map(_tagged, rows_of_sentences))
 
 
-class _Token(tuple[str, ...]):
-    """The tags of a token, and its word."""
-
-    word = ""
-
-
-def _token(path: AnyPath, number: int, cells: Sequence[str], places: Sequence[int]) -> Tags:
-    token = _Token(_checked(path, number, [cells[place] for place in places]))
-    token.word = cells[0] if len(cells) > len(places) else ""
-    return token
-
-
-def _tagged(rows: Sequence[Tags]) -> Tagged:
-    sentence = Tagged(tag for (tag,) in rows)
-    words = tuple(getattr(row, "word", "") for row in rows)
-    sentence.words = words if all(words) else ()
-    return sentence
+def _tagged(rows: Sequence[tuple[str, Tags]]) -> list[Tagged]:
+    """The tags in each column, with the words of the sentence."""
+    words = tuple(word for word, _ in rows)
+    in_columns = [Tagged(tags) for tags in zip(*(tags for _, tags in rows), strict=True)]
+    for tagged in in_columns if all(words) else ():
+        tagged.words = words
+    return in_columns
 
 
 def _checked(path: AnyPath, number: int, tags: Sequence[str]) -> Tags:
