@@ -23,7 +23,7 @@ from pairsig.metrics import Metric, Ratio, registry
 from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.metrics.counts import average
 from pairsig.readers.cells import SCORE, Table, coded, labels, numbers, open_table
-from pairsig.readers.options import flag
+from pairsig.readers.options import check, flag
 from pairsig.readers.output import Output, over_samples, passes, whole
 
 STANDARD: Mapping[str, tuple[str, ...]] = {
@@ -198,9 +198,7 @@ class Reading:
                 continue
             known = [column for name in names if (column := self._by_lower.get(name)) and column not in taken]
             if len(known) > 1:
-                raise self.refusal(
-                    f"the columns {listed(known)}, expected one with the {role}: choose it with --{role}"
-                )
+                raise self.refusal(f"the columns {listed(known)}, expected one {role}: choose it with --{role}")
             if known:
                 columns[role] = known
         if "item" not in columns and (levels := [name for name in self.table.index if name not in taken]):
@@ -209,19 +207,7 @@ class Reading:
 
     def of_lines(self) -> tuple[Output, ...]:
         """The scores of a file with one per line."""
-        known = [
-            "lower_is_better",
-            "higher_is_better",
-            "metric",
-            "missing",
-            "missing_value",
-            "decimal",
-            "document_file",
-            "reader",
-        ]
-        if other := next((option for option in self.declared if option not in known), ""):
-            about = "which does nothing here: the file has one score per line"
-            raise self.error(f"{flag(other)}, {about}\nleave it out")
+        check(self.declared, {"scores"}, self.table.source)
         metric = self._mean(SCORE)
         for asked in self._asked:
             name = str(getattr(asked, "name", asked)).lower()
@@ -263,12 +249,10 @@ class Reading:
         if "gold" in self.declared:
             return self._of_answers()
         if systems := self.columns_of.get("systems") or self._wide():
-            for name in map(str, self._asked):
-                if name.lower() not in ("accuracy", "mean"):
-                    raise self.error(
-                        f"--systems with --metric {name}, expected scores, whose mean is compared, or --gold"
-                    )
-            metric = self._named_mean(next(iter(self._asked), ""), SCORE)
+            asked = self._asked[0] if self._asked else ""
+            if isinstance(asked, str) and asked.lower() not in ("", "accuracy", "mean"):
+                raise self.error(f"--systems with --metric {asked}, expected scores, whose mean is compared, or --gold")
+            metric = self._named_mean(asked, SCORE)
             return _Scored((metric,), {name: [name] for name in systems}, self._scores)
         return self._of_metrics() or self._of_columns()
 
@@ -329,23 +313,18 @@ class Reading:
         left = [name for name in self.table.names if name not in others]
         by_lower = {name.lower(): name for name in left if name.lower() not in chain(*STANDARD.values())}
         scores = [name for lower, name in by_lower.items() if lower in SCORES]
-        for metric in registry.METRICS.values():
-            if (
-                not self._asked
-                and len(metric.columns) > 1
-                and {name.lower() for name in metric.columns} <= by_lower.keys()
-            ):
-                counts = f"the counts of {metric.name} ({listed(metric.columns)})"
-                raise _Lacking(f"{counts}, expected --metric {metric.name}, or --score")
+        counted = (of for of in registry.METRICS.values() if len(of.columns) > 1 and {*of.columns} <= by_lower.keys())
+        if not self._asked and (metric := next(counted, None)):
+            counts = f"the counts of {metric.name} ({listed(metric.columns)})"
+            raise _Lacking(f"{counts}, expected --metric {metric.name}, or --score")
         if not scores and {"tp", "fp", "fn"} <= by_lower.keys():
             raise _Lacking("the counts TP, FP and FN, expected --metric f1, precision, recall or f0.5")
         scores = scores or (left if len(self.table.names) == 1 else [])
         if len(scores) != 1:
             found = f"{len(scores)} columns that may be scores ({listed(scores)})"
             found = found if scores else "no column with the name of a score"
-            raise _Lacking(
-                f"{found}, expected one: choose it with --score, or the columns of several systems with --systems"
-            )
+            several = "the columns of several systems with --systems"
+            raise _Lacking(f"{found}, expected one: choose it with --score, or {several}")
         if scores[0].lower() == "wer" and self.has(("edits", "words")):
             raise _Lacking(
                 f"the ratio {scores[0]} beside its counts, whose sums give another number than its mean: choose "
@@ -546,9 +525,7 @@ class Reading:
         if metric.name == "accuracy":
             self._check_outcomes(values, columns[0])
         if passes(metric.name) and "sample" not in self.declared:
-            raise self.error(
-                f"--metric {metric.name} without --sample, expected the column with the samples of an item"
-            )
+            raise self.error(f"--metric {metric.name} without --sample, expected the column with samples of an item")
         return {metric.columns[0]: values}
 
     def _check_outcomes(self, values: Numbers, name: str) -> None:
@@ -568,10 +545,10 @@ class Reading:
 
     def _counts(self, scored: _Scored, columns: Sequence[str]) -> dict[str, Numbers]:
         """Counts; those of brackets follow from TP, FP and FN, and the denominators of F-measures from these."""
-        values = {name: self._numbers(name, self.names("true")) for name in columns}
-        values |= {name.lower(): array for name, array in values.items()}
+        by_name = {name: self._numbers(name, self.names("true")) for name in columns}
+        values = {name.lower(): array for name, array in by_name.items()} | by_name
         wanted = dict.fromkeys(chain.from_iterable(metric.columns for metric in scored.metrics))
-        if not wanted.keys() <= values.keys():
+        if any(column not in values and column.lower() not in values for column in wanted):
             if "tp" in values:
                 values |= {"matched": values["tp"], "predicted": values["tp"] + values["fp"],
                            "gold": values["tp"] + values["fn"]}  # fmt: skip
@@ -579,13 +556,11 @@ class Reading:
             wrong = np.minimum(matched, np.minimum(predicted, gold) - matched) < 0
             if wrong.any():
                 where = self.table.where(int(np.argmax(wrong)))
-                raise InputError(
-                    f"{where}: found counts below 0, or more matched than predicted or gold, expected counts"
-                )
+                raise InputError(f"{where}: found counts below 0, expected no more matched than predicted or gold")
             for metric in scored.metrics:
                 square = Fraction(beta(metric.name) or 1) ** 2
                 values.setdefault(metric.columns[1], square.numerator * gold + square.denominator * predicted)
-        return {column: values[column] for column in wanted}
+        return {column: values[column if column in values else column.lower()] for column in wanted}
 
     def _answers(self, scored: _Scored, columns: Sequence[str]) -> dict[str, Numbers]:
         """Whether each answer is the right one, or the counts of each class."""
@@ -594,15 +569,12 @@ class Reading:
         keys = {key: place for place, key in enumerate(dict.fromkeys(map(_plain, [*golds, *answers])))}
         right = np.array([keys[_plain(text)] for text in golds])[gold_codes]
         given = np.array([keys[_plain(text)] for text in answers])[codes]
-        lacks = np.isin(
-            codes, [code for code, text in enumerate(answers) if text in ("", *self.names("missing_value"))]
-        )
+        empty = [code for code, text in enumerate(answers) if text in ("", *self.names("missing_value"))]
+        lacks = np.isin(codes, empty)
         if not (right == given).any():
             name, gold = columns[0], self.columns_of["gold"][0]
-            shown = f"such as {listed(golds[:2])} (found {listed(answers[:2])})"
-            raise self.error(
-                f"no answer in column {named(name)} that equals {named(gold)}, expected the same words, {shown}"
-            )
+            shown = f"expected the same words, such as {listed(golds[:2])} (found {listed(answers[:2])})"
+            raise self.error(f"no answer in column {named(name)} that equals {named(gold)}, {shown}")
         (metric,) = scored.metrics
         if not metric.labels:
             return {metric.name: np.where(lacks, np.nan, (right == given).astype(float))}
