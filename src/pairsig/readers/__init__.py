@@ -96,7 +96,7 @@ class Reader:
     ----------
     read
         Function `read(path, **options)`. For outputs, it returns one item per segment, or a dictionary of them by the
-        ids that pair them; otherwise one `SystemCounts`, or one per system and run. A file that is damaged, or
+        ids that pair them; otherwise one `Output`, or one per system and run. A file that is damaged, or
         contradicts itself, is an `InputError` with the file and the line.
     content
         Description of a file, for the documentation.

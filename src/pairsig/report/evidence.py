@@ -129,7 +129,7 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 def of_systems(
     statistics: Statistics, metric: Metric, table: pd.DataFrame | Sequence[Row], *, unit: Unit
 ) -> Iterator[Evidence]:
-    """Evidence for every pair of systems, from a table of `compare_with_one` for this metric."""
+    """Evidence for every pair of systems, from rows of `compare` for this metric."""
     counts = statistics.of(metric)
     documents = statistics.documents_if(unit)
     rows_of: dict[tuple[str, str], list[Row]] = {}

@@ -17,7 +17,7 @@ MOST = 50
 
 
 def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -> pd.DataFrame:
-    """Table `FLIPS`: the first system with every other, or every other with the baseline, as in `compare_with_one`.
+    """Table `FLIPS`: the first system with every other, or every other with the baseline, as in `compare`.
 
     Several runs of a system are averaged.
     """
