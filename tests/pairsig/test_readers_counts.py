@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pairsig.io.errors import InputError
-from pairsig.readers import align, output, recognition
+from pairsig.readers import align, recognition
 from pairsig.readers.counts import art, evalb, sigf
 
 
@@ -44,7 +44,7 @@ def refuses(reader, path, match, **options):
 def test_unknown_reader_and_option(tmp_path):
     for reader, options, match in (
         ("evalbb", {}, r"unknown reader of counts 'evalbb', expected one of .*; did you mean evalb\?"),
-        ("art", {"agregator": "f_1"}, "unknown option of reader art: 'agregator', expected one of aggregator"),
+        ("evalb", {"maxlength": 1}, r"unknown option of reader evalb: 'maxlength', expected one of max_length, .*"),
         ("sigf", {"x": 1}, "unknown option of reader sigf: 'x', expected none"),
     ):
         with pytest.raises(InputError, match=match):
@@ -80,8 +80,8 @@ def test_pair_needs_two_names_and_a_metric_in_common(tmp_path):
 def test_f1_of_ratios():
     totals = np.array([[1, 2, 1, 4], [0, 2, 0, 4], [0, 0, 3, 4], [0, 0, 0, 0], [2.5, 3, 2.25, 3]])
     expected = [100 * 2 * 0.5 * 0.25 / 0.75, 0, 0, 0, 100 * 2 * (2.5 / 3) * 0.75 / (2.5 / 3 + 0.75)]
-    assert output.f1_of_ratios(totals) == pytest.approx(expected)
-    assert output.f1_of_ratios(totals.reshape(5, 1, 4)).shape == (5, 1)
+    assert art.f1_of_ratios(totals) == pytest.approx(expected)
+    assert art.f1_of_ratios(totals.reshape(5, 1, 4)).shape == (5, 1)
 
 
 # sigf

@@ -115,7 +115,6 @@ OPTIONS: Mapping[str, Option] = {
     "layout": Option(("iob", "alignment"), "columns or lines (of tags); pharaoh or naacl (of links)", "NAME"),
     "tag_column": Option(("iob",), "position of the tags, from 1; -1 is the last column", "N"),
     # Of counts.
-    "aggregator": Option(("art",), "average, enum_sum_div_by_denom_sum or f_1", "NAME"),
     "max_length": Option(("evalb",), "leave out longer sentences", "N"),
     "common": Option(("evalb",), "leave out sentences that failed in one run for all systems"),
     # Of logs.

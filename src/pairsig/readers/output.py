@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath
-from pairsig.metrics import Metric, Ratio, Totals, ratio
+from pairsig.metrics import Metric
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
 """A decimal number; `float` would also accept `nan`, `inf` and `1_000`. No float has more than 400 significant digits,
@@ -144,42 +144,31 @@ class Output:
 # Files of counts: numbers with blanks between them, one segment per line.
 
 
-def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int | float]]]:
-    """Line number and numbers of every line, with blanks as separators.
+def of_numbers(path: AnyPath, metrics: Mapping[int, tuple[Metric, ...]], expected: str) -> Output:
+    """Read counts with one segment per line, in the columns of the first metric for so many numbers per line.
 
     Blank lines at the end are ignored. Blank lines between others are an error, since a missing line would shift all
-    later segments against those of the other system. Whole numbers become `int`.
+    later segments against those of the other system.
     """
     from pairsig.readers.outputs import text
 
-    lines = text.read(path)
-    while lines and not lines[-1].strip():
-        lines.pop()
-    for number, line in enumerate(lines, start=1):
-        fields = line.split()
-        if not fields:
-            raise InputError(f"{path}, line {number}: found a blank line, expected {expected}")
-        values = []
-        for cell in fields:
-            value = to_number(cell)
-            if value is None:
-                raise InputError(f"{path}, line {number}: found {quoted(cell)}, expected {expected}")
-            values.append(value)
-        yield number, values
-    if not lines:
-        raise InputError(f"{path}: found only blank lines, expected {expected}")
-
-
-def of_lines(path: AnyPath, rows: Sequence[Sequence[int | float]], metrics: Sequence[Metric]) -> Output:
-    """Counts with one segment per line, in the columns of the first metric."""
+    rows: list[list[int | float]] = []
+    for line, row in enumerate("\n".join(text.read(path)).rstrip().split("\n"), start=1):
+        where = f"{path}, line {line}"
+        values = [to_number(cell) for cell in row.split()]
+        if None in values:
+            raise InputError(f"{where}: found {quoted(row.split()[values.index(None)])}, expected {expected}")
+        if len(values) not in metrics:
+            found = f"{len(values)} numbers" if values else "a blank line"
+            raise InputError(f"{where}: found {found}, expected {expected}")
+        if rows and len(values) != len(rows[0]):
+            raise InputError(f"{where}: found {len(values)} numbers, expected {len(rows[0])} as in the first line")
+        rows.append([value for value in values if value is not None])
+    chosen = metrics[len(rows[0])]
+    columns = map(to_array, zip(*rows, strict=True))
     lines = range(1, len(rows) + 1)
-    return Output(
-        source=str(path),
-        items=tuple(map(str, lines)),
-        values=dict(zip(metrics[0].columns, map(to_array, zip(*rows, strict=True)), strict=True)),
-        metrics=tuple(metrics),
-        lines=lines,
-    )
+    return Output(source=str(path), items=tuple(map(str, lines)), lines=lines, metrics=chosen,
+                  values=dict(zip(chosen[0].columns, columns, strict=True)))  # fmt: skip
 
 
 def width(rows: Sequence[str]) -> int:
@@ -254,22 +243,3 @@ def over_samples(
         raise InputError(f"{source}: found samples that are neither 0 nor 1, expected outcomes for {metric}")
     pairs = zip(sizes.tolist(), sums.tolist(), strict=True)
     return np.array([math.nan if math.isnan(c) else pass_at(n, int(c), k, kind) for n, c in pairs])
-
-
-def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
-    """F1 = 100 × 2PR / (P + R), where R and P have different numerators and denominators.
-
-    The totals are the numerator and denominator of recall, then those of precision. The numerators may differ,
-    so this is not `f1` of three counts. A ratio with the denominator 0 is 0, and F1 is 0 if both are 0.
-    """
-    recall, precision = ratio(totals[..., 0], totals[..., 1]), ratio(totals[..., 2], totals[..., 3])
-    score = np.zeros(recall.shape)
-    np.divide(2.0 * recall * precision, recall + precision, out=score, where=recall + precision != 0)
-    return score
-
-
-F1_OF_RATIOS = Ratio((0,), (1, 3), factor=200.0, given=((0, 2), (2, 0), (0, 1), (2, 3)), otherwise=f1_of_ratios)
-"""`f1_of_ratios` as a ratio: 200 × numerator / (sum of both denominators) if the two numerators are always equal.
-
-They are equal for the counts of sigf.
-"""

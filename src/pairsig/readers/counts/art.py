@@ -2,73 +2,65 @@
 
 from __future__ import annotations
 
-from pairsig.io.errors import InputError, quoted
+import numpy as np
+from numpy.typing import NDArray
+
 from pairsig.io.files import AnyPath
-from pairsig.metrics import Metric
+from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import Reader
-from pairsig.readers.output import F1_OF_RATIOS, Output, of_lines, read_numbers
+from pairsig.readers.output import Output, of_numbers
 
 _RECALL = ("recall_numerator", "recall_denominator")
 _PRECISION = ("precision_numerator", "precision_denominator")
 
-# No `at_most`: art divides any two numbers, and not every quotient is a share.
-RATIO = Metric("ratio", ("numerator", "denominator"), accuracy, "100 · Σ numerator / Σ denominator")
-F1_RATIO = Metric(
-    "f1_ratio",
-    (*_RECALL, *_PRECISION),
-    F1_OF_RATIOS,
-    "100 · 2PR / (P + R), R = Σ recall numerator / Σ recall denominator, P likewise",
-)
 
-_AGGREGATORS = {
-    "average": (Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None),),
-    "enum_sum_div_by_denom_sum": (RATIO,),
-    "f_1": (
-        F1_RATIO,
+def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
+    """F1 = 100 × 2PR / (P + R), where R and P have different numerators and denominators.
+
+    The totals are the numerator and denominator of recall, then those of precision. The numerators may differ,
+    so this is not `f1` of three counts. A ratio with the denominator 0 is 0, and F1 is 0 if both are 0.
+    """
+    recall, precision = ratio(totals[..., 0], totals[..., 1]), ratio(totals[..., 2], totals[..., 3])
+    score = np.zeros(recall.shape)
+    np.divide(2.0 * recall * precision, recall + precision, out=score, where=recall + precision != 0)
+    return score
+
+
+# As a ratio, it is 200 × numerator / (sum of both denominators) if the two numerators are always equal.
+_F1 = Ratio((0,), (1, 3), factor=200.0, given=((0, 2), (2, 0), (0, 1), (2, 3)), otherwise=f1_of_ratios)
+
+# No `at_most`: art divides any two numbers, and not every quotient is a share.
+_METRICS = {
+    1: (Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None),),
+    2: (Metric("ratio", ("numerator", "denominator"), accuracy, "100 · Σ numerator / Σ denominator"),),
+    4: (
+        Metric("f1_ratio", (*_RECALL, *_PRECISION), _F1,
+               "100 · 2PR / (P + R), R = Σ recall numerator / Σ recall denominator, P likewise"),
         Metric("precision_ratio", _PRECISION, accuracy, "100 · Σ precision numerator / Σ precision denominator"),
         Metric("recall_ratio", _RECALL, accuracy, "100 · Σ recall numerator / Σ recall denominator"),
     ),
-}
-"""The metrics of each aggregator of art. The first metric has all columns."""
-_BY_WIDTH = {len(metric.columns): name for name, (metric, *_) in _AGGREGATORS.items()}
-_EXPECTED = "1 number, 2 (numerator, denominator) or 4 (both for recall, both for precision), separated by blanks"
+}  # fmt: skip
+"""By the number of columns: the metrics of art's `average`, `enum_sum_div_by_denom_sum` and `f_1`."""
 
 
-def read(path: AnyPath, *, aggregator: str | None = None) -> Output:
+def read(path: AnyPath) -> Output:
     """Read counts from an input file of art.
 
     Parameters
     ----------
     path
-        A file, or a member of an archive; see `pairsig.readers`.
-    aggregator
-        An aggregator of art: `average` (1 number per line), `enum_sum_div_by_denom_sum` (2: numerator and denominator)
-        or `f_1` (4: numerator and denominator of recall, then of precision; the numerators may differ). Default: the
-        aggregator for as many numbers as the first line has.
+        A file, or a member of an archive; see `pairsig.readers`. The number of columns says which aggregator of art it
+        is for: `average` (1), `enum_sum_div_by_denom_sum` (2: numerator and denominator) or `f_1` (4: numerator and
+        denominator of recall, then of precision; the numerators may differ).
 
     Returns
     -------
     Counts with the metric `mean`, `ratio`, or `f1_ratio` (and then `precision_ratio` and `recall_ratio`). art prints
     shares; all metrics here except the mean are percentages.
     """
-    if aggregator is not None and aggregator not in _AGGREGATORS:
-        raise InputError(f"{path}: unknown aggregator {quoted(aggregator)}, expected one of {', '.join(_AGGREGATORS)}")
-    rows: list[list[int | float]] = []
-    for number, values in read_numbers(path, _EXPECTED):
-        if aggregator is None and len(values) not in _BY_WIDTH:
-            raise InputError(f"{path}, line {number}: found {len(values)} numbers, expected {_EXPECTED}")
-        aggregator = aggregator or _BY_WIDTH[len(values)]
-        columns = _AGGREGATORS[aggregator][0].columns
-        if len(values) != len(columns):
-            raise InputError(
-                f"{path}, line {number}: found {len(values)} numbers, expected {len(columns)} for {aggregator}: "
-                f"{', '.join(columns)}"
-            )
-        if aggregator != "average" and min(values) < 0:
-            raise InputError(f"{path}, line {number}: found {min(values)}, expected 0 or more")
-        rows.append(values)
-    return of_lines(path, rows, _AGGREGATORS[_BY_WIDTH[len(rows[0])]])
+    expected = "1 number, 2 (numerator, denominator) or 4 (both for recall, both for precision), separated by blanks"
+    return of_numbers(path, _METRICS, expected)
 
 
 READER = Reader(

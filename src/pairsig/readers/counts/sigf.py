@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
 from pairsig.metrics import registry
 from pairsig.readers import Reader
-from pairsig.readers.output import Output, of_lines, read_numbers
-
-_EXPECTED = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
+from pairsig.readers.output import Output, of_numbers
 
 
 def read(path: AnyPath) -> Output:
@@ -23,24 +20,9 @@ def read(path: AnyPath) -> Output:
     path
         A file, or a member of an archive; see `pairsig.readers`.
     """
-    rows: list[list[int | float]] = []
-    for number, values in read_numbers(path, _EXPECTED):
-        if len(values) not in (1, 3):
-            raise InputError(f"{path}, line {number}: found {len(values)} numbers, expected {_EXPECTED}")
-        if rows and len(values) != len(rows[0]):
-            raise InputError(
-                f"{path}, line {number}: found {len(values)} numbers, expected {len(rows[0])} as in the first line"
-            )
-        if len(values) == 3:
-            matched, predicted, gold = values
-            if min(values) < 0 or matched > min(predicted, gold):
-                raise InputError(
-                    f"{path}, line {number}: found {matched} matches, {predicted} predicted, {gold} gold, expected "
-                    f"0 or more, and no more matches than predicted or gold"
-                )
-        rows.append(values)
-    names = ("f1", "precision", "recall") if len(rows[0]) == 3 else ("mean",)
-    return of_lines(path, rows, list(map(registry.metric, names)))
+    brackets = tuple(map(registry.metric, ("f1", "precision", "recall")))
+    expected = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
+    return of_numbers(path, {1: (registry.metric("mean"),), 3: brackets}, expected)
 
 
 READER = Reader(
