@@ -89,9 +89,7 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
     if max_length is not None and max_length < 0:
         raise InputError(f"{path}: found max_length {max_length}, expected 0 or more")
     lines = text.read(path)
-    rules = [position for position, line in enumerate(lines) if _RULE.fullmatch(line)]
-    summaries = [position for position, line in enumerate(lines) if line.startswith("=== Summary ===")]
-    end = min([*rules[1:2], *summaries, len(lines)])  # of the rows
+    end = _end_of_rows(lines)
     rows = _rows(path, lines[:end])
     notes = _check_summary(path, lines, end, rows)
     asked = [row for row in rows if max_length is None or row.length <= max_length]
@@ -110,6 +108,13 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
         shared=("length", "gold"), scored=scored, common=common,
         notes=tuple(notes), lines=tuple(row.line for row in rows),
     )  # fmt: skip
+
+
+def _end_of_rows(lines: Sequence[str]) -> int:
+    """Position after the last row: that of the second ruled line, of the summary, or of the end of the file."""
+    rules = [position for position, line in enumerate(lines) if _RULE.fullmatch(line)]
+    summaries = [position for position, line in enumerate(lines) if line.startswith("=== Summary ===")]
+    return min([*rules[1:2], *summaries, len(lines)])
 
 
 def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
