@@ -247,6 +247,14 @@ def test_no_output_replaces_an_input(files, words, here, run):
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
+def test_two_outputs_are_two_files(here, run):
+    words = ("compare", SMALL / "a.csv", SMALL / "b.csv", "--output", "out.csv", "--flips", "out.csv")
+    status, _, err = run(*words)
+    assert status == 2
+    assert "found out.csv as two outputs, expected different files" in err
+    assert not Path("out.csv").exists()
+
+
 def test_an_output_that_is_a_link_is_followed(here, run):
     Path("kept.json").write_text("old")
     Path("out.json").symlink_to("kept.json")
