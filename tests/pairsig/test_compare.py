@@ -70,6 +70,8 @@ def test_which_pairs():
     assert [(r["system_a"], r["system_b"]) for r in rows] == named_pairs(names, baseline=names[2])
     with pytest.raises(InputError, match="unknown baseline 'x'"):
         compare(data, [chosen], baseline="x")
+    with pytest.raises(InputError, match="metric f1 is named 2 times, expected once"):
+        compare(data, [chosen, chosen])
     with pytest.raises(InputError, match="found one system, expected at least two to compare"):
         compare(data.select(systems=names[:1]), [chosen])
     with pytest.raises(InputError, match="found the alternative 'greater' for all pairs of 3 systems"):
@@ -124,6 +126,10 @@ def test_margins_add_a_row_for_each_claim():
         assert (row["pvalue"], row["margin"]) == (result.pvalue, 3.0)
         assert result.says(row["system_a"], row["system_b"]) in row["notes"]
         assert row["n_compared"] == 2
+    same = scores(a=[0, 1] * 3000, b=[0, 1] * 3000)
+    assert [(row["pvalue"], row["log10_pvalue"]) for row in compare(same, [SCORE], margin=0.5)[1:]] == [
+        (0.0, -math.inf)
+    ] * 3
     failed = scores(a=[0] * 40, b=[0] * 40)
     rows = compare(failed, [SCORE], margin=0.2)
     assert rows[0]["pvalue"] == 1.0
@@ -148,6 +154,13 @@ def test_notes_of_a_row():
     data, chosen = systems("accuracy", n_segments=70, document_size=5)
     for row in compare(data, [chosen]):
         assert "the 70 segments come from 14 documents, which were not used (--unit document)" in row["notes"]
+
+
+def test_the_better_system_is_better_by_however_little():
+    data = scores(a=[0.5, 0.25, 0.5], b=[0.25, 0.25, 0.5], c=[0.5, 0.25, 0.5])
+    rows = compare(data, [SCORE], pairs="all")
+    assert [row["better"] for row in rows] == ["a", "", "c"]
+    assert [row["difference"] for row in rows] == pytest.approx([1 / 12, 0.0, -1 / 12])
 
 
 def test_items_that_only_one_system_gets_right():

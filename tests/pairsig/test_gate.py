@@ -69,6 +69,15 @@ def test_the_largest_loss_of_other_scores_is_the_end_of_an_interval():
     assert only(of("mean", old=old, new=0.9 * new), str(check.largest_loss * 0.999)).verdict != "passed"
 
 
+@pytest.mark.parametrize("n", [60, 400])
+def test_losses_too_rare_to_be_seen(n):
+    """Where nothing else bounds the loss, it is S (1 − α^(1/n)), S the largest score, or the range of the values."""
+    rare = 1 - 0.05 ** (1 / n)
+    values = np.random.default_rng(n).integers(-3, 50, n)
+    assert only(of("mean", old=values, new=values), "20").largest_loss == pytest.approx(np.ptp(values) * rare)
+    assert only(of("accuracy", old=values % 2, new=values * 0 + 1), "20").largest_loss == pytest.approx(100 * rare)
+
+
 def test_rare_disasters_do_not_pass_on_few_units():
     old = np.linspace(0.5, 0.99, 100)
     new = old + 0.001 * (-1) ** np.arange(100)
@@ -104,6 +113,8 @@ def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm():
     assert (result.verdict, result.status) == ("worse", 1)
     assert str(result).splitlines()[0].startswith("worse: ")
     assert gate.gate(data[:1], "3%").status == 0
+    undecided = gate.gate(of(average("one"), old=[1, 0] * 20, new=[0, 1] * 20), "3%")
+    assert (undecided.verdict, undecided.status) == ("undecided", 3)
 
 
 def test_margins_are_chosen_by_score_task_and_metric():
@@ -118,7 +129,7 @@ def test_margins_are_chosen_by_score_task_and_metric():
             gate.gate(data, wanted)
 
 
-@pytest.mark.parametrize("shift", [-0.3, 0.0, 0.4])
+@pytest.mark.parametrize("shift", [-0.3, 0.0, 0.03, 0.4])
 def test_several_runs_are_compared_over_runs(shift):
     rng = np.random.default_rng(1)
     runs = {name: rng.normal(5 + move, 1, (4, 300, 1)) for name, move in (("old", 0.0), ("new", shift))}
@@ -131,7 +142,10 @@ def test_several_runs_are_compared_over_runs(shift):
         assert check.largest_loss == 0.0
     else:
         assert check.largest_loss >= row["ci_high"] - 1e-12
-    assert check.verdict == {-0.3: "worse", 0.0: check.verdict, 0.4: "passed"}[shift]
+    if shift == 0.03:  # where one-sided p is between 0.025 and 0.05
+        assert 0.05 < row["pvalue"] < 0.1
+        assert better
+    assert check.verdict == {-0.3: "worse", 0.0: check.verdict, 0.03: "passed", 0.4: "passed"}[shift]
 
 
 def test_the_line_and_json_say_the_same():
@@ -140,6 +154,9 @@ def test_the_line_and_json_say_the_same():
         "passed: accuracy: new is not worse than old by 2 or more: 50.00 against 50.00 (+0.00); it loses at most 0.75 "
         "(95 % confidence), n = 400 segments"
     )
+    assert result.to_markdown().splitlines()[-1] == "| accuracy | passed | 50.00 | 50.00 | +0.00 | 2 | 0.75 |"
+    small = gate.gate({"old": [1, 0] * 200, "new": [1, 0] * 200}, "1%")
+    assert "0.5000 against 0.5000 (+0.0000); it loses at most 0.0075" in str(small)
     written = json.loads(result.to_json())
     assert (written["verdict"], written["status"], written["checks"][0]["margin"]) == ("passed", 0, 2.0)
     assert written["checks"][0]["sentence"] == result.says(result.checks[0])

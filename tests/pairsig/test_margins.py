@@ -9,7 +9,8 @@ from scipy import optimize, stats
 from pairsig import InputError, difference_interval, margin_test
 from pairsig.core.definitions import find
 from pairsig.planning.sample_size import Design, power, size_for, units_for
-from pairsig.stats.margins import in_unit
+from pairsig.stats.margins import best_score, in_unit
+from pairsig.stats.paired import Pair
 from pairsig.stats.pass_fail import tango
 from pairsig.stats.power import Items
 
@@ -67,9 +68,14 @@ def test_other_units_have_students_statistic():
     rng = np.random.default_rng(3)
     a, b = rng.normal(0.1, 1, 50), rng.normal(0, 1, 50)
     whole = difference_interval(a, b)
+    d = a - b - (a - b).mean()
+    error = math.sqrt((d**2).sum() / 49 / 50)
+    degrees = 100 / (50 * (d**4).sum() / (d**2).sum() ** 2 - 47 / 49)
     for margin in (0.3, 1.0):
         for claim, sign in (("a-not-worse", 1), ("b-not-worse", -1)):
             p = margin_test(a, b, margin, claim).pvalue
+            far = (margin + sign * (a - b).mean()) / error
+            assert p == pytest.approx(stats.t.sf(far, min(degrees, 49)), rel=1e-9)
             # p < 0.025 exactly if the 95 % interval is on the right side of the margin.
             end = whole.low + margin if sign == 1 else margin - whole.high
             assert (p < 0.025) == (end > 0)
@@ -93,7 +99,9 @@ def test_impossible_margins(margin, message):
 
 @pytest.mark.parametrize(
     ("amount", "noun", "best", "wanted"),
-    [("2%", "margin", 1.0, 0.02), ("70%", "score", 100.0, 70.0), (0.5, "gain", 100.0, 0.5), (12, "gain", None, 12.0),
+    [(1, "gain", 1.0, "the scores are from 0 to 1; write --gain 1%"), (1, "score", 100.0, 1.0),
+     (0.1, "gain", 100.0, 0.1), (0.5, "score", 100.0, "write --score 50% or --score 0.5%"),
+     ("2%", "margin", 1.0, 0.02), ("70%", "score", 100.0, 70.0), (0.5, "gain", 100.0, 0.5), (12, "gain", None, 12.0),
      (0.05, "gain", 100.0, "expected points from 0 to 100; write --gain 5% or --gain 0.05%"),
      (5, "margin", 1.0, "the scores are from 0 to 1; write --margin 5% or --margin 0.05"),
      ("5%", "margin", None, "these scores are not percentages"),
@@ -105,6 +113,18 @@ def test_amounts_in_the_unit_of_the_scores(amount, noun, best, wanted):
     else:
         with pytest.raises(InputError, match=wanted):
             in_unit(amount, noun, best)
+
+
+@pytest.mark.parametrize(
+    ("values", "metric", "best"),
+    [([[0, 1], [1, 1]], "mean", 1.0), ([[0.2, 0.4], [0, 1]], "mean", 1.0), ([[0, 100], [100, 100]], "mean", 100.0),
+     ([[0, 50], [100, 100]], "mean", None), ([[-1, 1], [0, 1]], "mean", None), ([[0, 1], [1, 2]], "mean", None),
+     ([[1, 3], [2, 2]], "ter", 100.0)],
+)  # fmt: skip
+def test_the_score_of_100_percent(values, metric, best):
+    counts = np.array(values, dtype=float)
+    pair = Pair.of(*(np.stack([of, of + 1], 1) if metric == "ter" else of for of in counts), metric, None)
+    assert best_score(pair) == best
 
 
 # Power for items

@@ -338,7 +338,7 @@ def _of_outputs(
         notes.append("both systems have the same counts on every item, so these items cannot tell them apart")
     return {
         "score_baseline": worse["score_a"], "score_candidate": worse["score_b"], "change": 0.0 - worse["difference"],
-        "largest_loss": loss, "pvalue_worse": worse["pvalue"] or worse["pvalue_high"],
+        "largest_loss": loss, "pvalue_worse": worse["pvalue"],
         "signature": worse["signature"], "notes": tuple(notes),
     }  # fmt: skip
 

@@ -335,8 +335,7 @@ class Statistics:
         return self.counts[:, :, 0].size * self.counts.itemsize * metric.width
 
     def _positions(self, metric: Metric) -> slice | list[int]:
-        missing = [column for column in metric.columns if column not in self.columns]
-        if missing:
+        if not set(metric.columns) <= set(self.columns):
             raise InputError(
                 f"dataset {self.dataset or '(arrays)'} has the columns {listed(self.columns)}, "
                 f"expected those of metric {metric.name}: {', '.join(metric.columns)}"
@@ -364,20 +363,19 @@ class Statistics:
     def inconsistencies(self) -> list[str]:
         """Warnings about counts that belong to the test set, but differ between systems."""
         sentences = []
-        of_the_test_set = [column for column in OF_THE_TEST_SET if column in self.columns]
-        # A system without an output for a segment has only zeros there.
-        present = (self.counts != 0).any(axis=2) if of_the_test_set else np.empty(0)
-        for column in of_the_test_set:
+        present = (self.counts != 0).any(axis=2)  # a system without an output for a segment has only zeros there
+        for column in OF_THE_TEST_SET:
+            if column not in self.columns:
+                continue
             counts = self.counts[:, :, self.columns.index(column)]
-            for system, of_system in enumerate(counts):
-                wrong = np.flatnonzero((of_system != counts[0]) & present[system] & present[0])
-                if len(wrong):
-                    sentences.append(
-                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {of_system[wrong[0]]} for "
-                        f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}, expected the same: check "
-                        "that all systems have the same test set"
-                    )
-                    break
+            wrong = np.argwhere((counts != counts[0]) & present & present[0])
+            if len(wrong):
+                system, segment = wrong[0]
+                sentences.append(
+                    f"{column} is {counts[0, segment]} for {self.systems[0]} and {counts[system, segment]} for "
+                    f"{self.systems[system]} on segment {named(self.segments[segment])}, expected the same: check that "
+                    "all systems have the same test set"
+                )
         return sentences
 
 

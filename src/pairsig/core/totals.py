@@ -135,20 +135,13 @@ def seed_of(rng: Seed) -> int:
 
 
 class Product:
-    """Exact product of draws and statistics.
+    """Exact product of draws and columns (systems × units), all of one type, with their steps in 1.
 
     Values are multiplied in whole steps (see `steps_by_column`), so the order of summation does not matter. The product
     is computed in float32 if no possible total reaches 2²⁴, else in float64. Columns that several systems share (gold
     sizes, reference lengths) are multiplied once. If a column is another one of the same system plus a constant, except
     on a few units, its totals follow from the totals of the other one: a text of m words has m − 3 sequences of four
     words, unless it is shorter than that.
-
-    Parameters
-    ----------
-    columns
-        Arrays (systems × units), all of one type. They are not copied.
-    steps
-        Number of steps in 1, per column.
 
     Attributes
     ----------
@@ -158,8 +151,6 @@ class Product:
         Position of each column among the distinct columns, (columns × systems).
     observed
         Totals on the test set, (systems × columns).
-    column_steps
-        The steps that were given.
     """
 
     def __init__(self, columns: Sequence[NDArray[Any]], steps: Floats) -> None:
