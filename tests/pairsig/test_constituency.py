@@ -341,7 +341,6 @@ DISC_ONLY 0
         quote_label=frozenset({"''"}),
         eq_label=frozenset({("ADVP", "PRT"), ("T", "TT")}),
         eq_word=frozenset({("This", "this")}),
-        cutoff_len=70,
         max_error=7,
     )
 

@@ -168,6 +168,7 @@ def test_too_few_units_for_any_p_value():
     assert power(1e-12, 5, 1.0, Design()) == 0  # 2 of 2⁵ swaps are 6 %
     assert power(1e-12, 6, 1.0, Design()) > 0.99
     assert power(1.0, 1, 1.0, Design()) == 0
+    assert power(1e-12, 2, 0.0, Design(claim="not-worse", margin=1.0)) > 0.99
 
 
 def test_documents_are_counted_as_such():
@@ -194,6 +195,15 @@ def test_the_variance_model_by_hand():
     assert in_documents.variance == 2 * spread.variance
     conll, uas = (from_variance_model(name, score=80, length=20) for name in ("conll_uas", "uas"))
     assert conll.variance == uas.variance
+
+
+def test_a_metric_on_one_test_set_is_validated_by_all_others():
+    table = sample_size.fitted()
+    alone = table[(table["n_left_out"] == 0) & (table["metric"] != "all") & (table["given"] == "nothing")].iloc[0]
+    together = table[(table["metric"] == "all") & (table["given"] == "nothing")].iloc[0]
+    (note,) = from_variance_model(alone["metric"], score=30).notes
+    assert f"on {together['n_left_out']} left-out test sets with other metrics" in note
+    assert f"by a factor of {math.exp(together['error']):.2f}" in note
 
 
 def outcomes(p, gain, correlation):
@@ -238,6 +248,10 @@ def test_the_json_has_what_is_declared(capsys):
     ]  # fmt: skip
     assert rows[0]["n_low"] < rows[0]["n_segments"] < rows[0]["n_high"]
     assert rows[4]["gain_low"] < rows[4]["gain"] < rows[4]["gain_high"]
+    assert [row["gain"] for row in rows[:4] + rows[5:]] == [1, 2, 0, 0, 0]
+    assert [rows[place]["test"] for place in (0, 2, 5)] == ["randomization", "margin equivalence", "margin equivalence"]
+    assert [row["margin"] for row in rows[:5]] == [None, None, 1, 1, None]
+    assert rows[5]["power"] == pytest.approx(0.8, abs=1e-6)
     # A gain that n segments show takes n segments.
     spread = from_variance_model("bleu", score=35, length=25)
     assert units_for(spread.variance, rows[4]["gain"], Design()) == 1000
@@ -274,6 +288,23 @@ def test_scores_and_gains_have_one_unit(capsys):
     assert from_pilot(Pair.of(counts, counts - [[1, 0], [0, 0], [2, 0]], "accuracy", None)).best == 100
 
 
+@pytest.mark.parametrize("n_different", [9, 10])
+def test_a_pilot_whose_systems_differ_on_few_segments(n_different):
+    a = np.zeros(200)
+    a[:n_different] = np.arange(n_different) + 2.5
+    notes = from_pilot(Pair.of(a, np.zeros(200), "mean", None)).notes
+    assert any("too few for a reliable plan" in note for note in notes) == (n_different < 10)
+
+
+def test_only_what_is_uncertain_has_an_interval():
+    sure = sample_size.render(plan("accuracy", sample_size.from_outcomes(score=60), gains=[2]), "table")
+    assert "[" not in sure.split("\n\n")[0]
+    assert "with 0.65, 0.51 times as many would do" in sure
+    unsure = sample_size.render(plan("bleu", from_variance_model("bleu", score=35, length=25), gains=[2]), "table")
+    assert "segments [95 %]" in unsure
+    assert "gain or margin  " in unsure
+
+
 def test_pilots_that_tell_nothing():
     a = np.array([[3, 5], [4, 6], [2, 2]])
     with pytest.raises(InputError, match="differ on 0 of 3 segments, expected at least two and a difference"):
@@ -299,7 +330,7 @@ def test_the_power_of_equivalence_is_the_same_in_both_directions(gain):
 @pytest.mark.parametrize(("gain", "message"), [
     ("100", "but no two systems differ by more than 100 in accuracy"),
     ("70", "systems with a mean score of 70 differ by at most 60"),
-    ("20", "the correlation is 0.99, which is impossible for systems that differ by 20"),
+    ("20", "the correlation is 0.99, which is impossible for systems that differ by 20 points .* at most 0.61"),
 ])  # fmt: skip
 def test_gains_and_correlations_that_cannot_be(gain, message):
     spread = sample_size.from_outcomes(score=70, correlation=0.99)

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, Totals, ratio
-from pairsig.metrics.counts import f1
-
-_COLUMNS = ("matched", "predicted", "gold")
+from pairsig.metrics.counts import AT_MOST, MATCHED, f1
 
 MOST_CLASSES = 200
 """Classes of which counts are kept, three per item and class."""
@@ -29,7 +27,7 @@ def of_classes(metric: Metric, classes: Sequence[str]) -> Metric:
         raise InputError(f"found {len(classes):,} different labels, expected 1 to {MOST_CLASSES} classes")
     if metric.labels != "by class":
         return metric
-    by_class = [tuple(f"{column} {name}" for column in _COLUMNS) for name in classes]
+    by_class = [tuple(f"{column} {name}" for column in MATCHED) for name in classes]
     bounds = [((matched, predicted), (matched, gold)) for matched, predicted, gold in by_class]
     return replace(metric, columns=tuple(chain(*by_class)), at_most=tuple(chain(*bounds)))
 
@@ -85,10 +83,10 @@ _FORMS: tuple[tuple[str, str, Callable[[Totals], NDArray[np.float64]], str], ...
 METRICS: tuple[Metric, ...] = tuple(
     Metric(
         name,
-        _COLUMNS,
+        MATCHED,
         function,
         formula,
-        at_most=(("matched", "predicted"), ("matched", "gold")),
+        at_most=AT_MOST,
         title=title,
         labels="pooled" if function is f1 else "by class",
     )

@@ -14,8 +14,8 @@ import numpy as np
 
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import open_text
-from pairsig.metrics import Counts, Metric, NotedCounts
-from pairsig.metrics.counts import f1, precision, recall
+from pairsig.metrics import Counts, NotedCounts
+from pairsig.metrics.counts import of_matches
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -35,7 +35,6 @@ class Parameters:
     quote_label: frozenset[str] = frozenset()
     eq_label: Pairs = frozenset()  # pairs of labels (or tags) that count as equal; not transitive
     eq_word: Pairs = frozenset()  # the same for words
-    cutoff_len: int = 40  # maximum length of a sentence in the second part of evalb's summary
     max_error: int = 10  # sentences whose words may differ from the gold sentence before evalb stops
 
     @cached_property
@@ -65,8 +64,8 @@ _QUOTES = frozenset("'\"/")
 def read_parameters(path: str | PathLike[str]) -> Parameters:
     """Read a parameter file of evalb, with one `KEYWORD value` per line; lines that begin with `#` are comments.
 
-    DEBUG is ignored. DISC_ONLY (from disco-dop's evalb) must be 0, since bracketed trees have no discontinuous
-    constituents.
+    DEBUG and CUTOFF_LEN (of evalb's summary) are ignored. DISC_ONLY (from disco-dop's evalb) must be 0, since bracketed
+    trees have no discontinuous constituents.
     """
     parameters: dict[str, Any] = {}
     for number, line in enumerate(open_text(path), start=1):
@@ -91,7 +90,7 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
             raise bad(f"{keyword} {quoted(values[0])}", "a number")
         elif keyword == "DISC_ONLY" and int(values[0]):
             raise bad(f"DISC_ONLY {values[0]}", "0, since the trees here have no discontinuous constituents")
-        elif keyword not in ("DEBUG", "DISC_ONLY"):
+        elif keyword in ("LABELED", "MAX_ERROR"):
             parameters[name] = bool(int(values[0])) if keyword == "LABELED" else int(values[0])
     return Parameters(**parameters)
 
@@ -351,19 +350,9 @@ def _first_difference(output: Sequence[Tree | None], reference: Sequence[Tree | 
     return f"the words of the first {min(len(output), len(reference))} trees are the same"
 
 
-METRICS: tuple[Metric, ...] = tuple(
-    Metric(
-        name,
-        ("matched", "predicted", "gold"),
-        function,
-        f"{formula}, labelled brackets as evalb counts them",
-        at_most=(("matched", "predicted"), ("matched", "gold")),
-        reader="trees",
-        extractor=parseval,
-    )
-    for name, function, formula in (
-        ("parseval", f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)"),
-        ("parseval_precision", precision, "100 · Σ matched / Σ predicted"),
-        ("parseval_recall", recall, "100 · Σ matched / Σ gold"),
-    )
+METRICS = of_matches(
+    ("parseval", "parseval_precision", "parseval_recall"),
+    how=", labelled brackets as evalb counts them",
+    reader="trees",
+    extractor=parseval,
 )

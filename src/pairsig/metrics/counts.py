@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from pairsig.metrics import Metric, Ratio
 
@@ -36,23 +38,31 @@ def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0, as
     )
 
 
-_COUNTS = ("correct", "total")
-_BRACKETS = ("matched", "predicted", "gold")
-_BRACKETS_AT_MOST = (("matched", "predicted"), ("matched", "gold"))
+MATCHED = ("matched", "predicted", "gold")
+"""Columns of F1, precision and recall."""
+AT_MOST = (("matched", "predicted"), ("matched", "gold"))
+_OF_MATCHES = (
+    (f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)"),
+    (precision, "100 · Σ matched / Σ predicted"),
+    (recall, "100 · Σ matched / Σ gold"),
+)
+
+
+def of_matches(
+    names: Sequence[str], *, titles: Sequence[str] = ("", "", ""), how: str = "", **about: Any
+) -> tuple[Metric, ...]:
+    """F1, precision and recall by these names; `how` ends the formula, and `about` are further attributes."""
+    return tuple(
+        Metric(name, MATCHED, function, formula + how, at_most=AT_MOST, title=title, **about)
+        for name, title, (function, formula) in zip(names, titles, _OF_MATCHES, strict=True)
+    )
+
 
 METRICS: tuple[Metric, ...] = (
     Metric(
-        "accuracy", _COUNTS, accuracy, "100 · Σ correct / Σ total", at_most=(("correct", "total"),), title="accuracy"
+        "accuracy", ("correct", "total"), accuracy, "100 · Σ correct / Σ total", at_most=(("correct", "total"),),
+        title="accuracy",
     ),
-    Metric(
-        "f1", _BRACKETS, f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)", at_most=_BRACKETS_AT_MOST, labels="pooled"
-    ),
-    *(
-        Metric(name, _BRACKETS, function, formula, at_most=_BRACKETS_AT_MOST, title=name, labels="pooled")
-        for name, function, formula in (
-            ("precision", precision, "100 · Σ matched / Σ predicted"),
-            ("recall", recall, "100 · Σ matched / Σ gold"),
-        )
-    ),
+    *of_matches(("f1", "precision", "recall"), titles=("", "precision", "recall"), labels="pooled"),
     Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None, title="mean"),
-)
+)  # fmt: skip

@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, listed, quoted
-from pairsig.metrics import Metric, as_columns, check_lengths
-from pairsig.metrics.counts import f1, precision, recall
-
-_COLUMNS = ("matched", "predicted", "gold")
-_AT_MOST = (("matched", "predicted"), ("matched", "gold"))
+from pairsig.metrics import as_columns, check_lengths
+from pairsig.metrics.counts import MATCHED, of_matches
 
 Step = tuple[str, str, bool]
 """Prefixes of two tags in a row, and whether they have the same type."""
@@ -123,23 +120,12 @@ def entity_counts(
         rows.append((len(predicted & gold), len(predicted), len(gold)))
     if type is not None and type not in types:
         raise InputError(f"found no entity of type {quoted(type)}, expected one of {listed(sorted(types)) or 'none'}")
-    return as_columns(_COLUMNS, rows)
+    return as_columns(MATCHED, rows)
 
 
-METRICS: tuple[Metric, ...] = tuple(
-    Metric(
-        name,
-        _COLUMNS,
-        function,
-        formula,
-        at_most=_AT_MOST,
-        reader="iob",
-        extractor=entity_counts,
-        title=name.replace("_", " ").replace("f1", "F1"),
-    )
-    for name, function, formula in (
-        ("entity_f1", f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)"),
-        ("entity_precision", precision, "100 · Σ matched / Σ predicted"),
-        ("entity_recall", recall, "100 · Σ matched / Σ gold"),
-    )
+METRICS = of_matches(
+    ("entity_f1", "entity_precision", "entity_recall"),
+    titles=("entity F1", "entity precision", "entity recall"),
+    reader="iob",
+    extractor=entity_counts,
 )
