@@ -289,7 +289,7 @@ def test_arts_f_of_sigfs_counts():
     """Four numbers a line, the two numerators the same: matched / gold and matched / predicted."""
     a, b = random_pair("f1", 40, 0)
     result, three = (
-        exact_test(a[:, [0, 2, 0, 1]], b[:, [0, 2, 0, 1]], metric=art.F1_RATIO),
+        exact_test(a[:, [0, 2, 0, 1]], b[:, [0, 2, 0, 1]], metric=art._METRICS[4][0]),
         exact_test(a, b, metric="f1"),
     )
     assert (result.pvalue, result.better) == (three.pvalue, three.better)
