@@ -572,7 +572,7 @@ def _of_frames(frames: Sequence[Any], declared: dict[str, Any], called: Sequence
     source = "the data frame" if len(frames) == 1 else f"{len(frames)} data frames"
     indices = [frame.index for frame in frames if hasattr(frame, "reset_index")]
     if len(frames) == len(indices) > 1 and not all(map(is_range, indices)):  # an index that is shared identifies items
-        frames = [frame.rename_axis(index=frame.index.names if frame.index.name else "index") for frame in frames]
+        frames = [f.rename_axis(index="index") if list(f.index.names) == [None] else f for f in frames]
     files = [table.read(frame, declared, may_be_wide=len(frames) == 1 and not called) for frame in frames]
     letters = [chr(ord("A") + n) if len(frames) <= 26 else str(n + 1) for n in range(len(frames))]
     systems = list(called) or (letters if len(frames) > 1 else [""])
@@ -595,16 +595,7 @@ def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statisti
             f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric says itself "
             "which scores are better"
         )
-    for system, values in data.items():
-        shape = np.shape(values)
-        if not asked and len(shape) != 1 and (len(shape) != 3 or shape[2] != 1):
-            raise InputError(
-                f"system {named(str(system))} has an array of shape {shape} and no metric is named, expected one score "
-                "per segment, (segments,) or (runs, segments, 1); metric= takes counts, (segments, columns)"
-            )
-    long_double = [str(system) for system, values in data.items() if getattr(values, "dtype", None) == np.longdouble]
     arrays = {str(system): values for system, values in data.items()}
-    arrays |= {system: np.asarray(arrays[system], dtype=np.float64) for system in long_double}
     labels = {f"{noun}s": declared[noun] for noun in ("document", "domain") if noun in declared}
     result = replace(Statistics.from_arrays(arrays, chosen.columns, **labels), metrics=(chosen,))
     notes = result.inconsistencies()
