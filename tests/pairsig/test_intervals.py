@@ -151,6 +151,24 @@ def test_many_pairs_have_the_intervals_of_each():
     assert [mixed.of(*pair).passed_or_failed for pair in ((0, 1), (0, 2), (1, 2))] == [True, False, False]
 
 
+def test_two_systems_of_items_beside_one_that_is_none():
+    rng = np.random.default_rng(2)
+    values = np.stack([rng.integers(0, 2, 40), rng.integers(0, 2, 40), rng.integers(0, 9, 40)])
+    counts = np.stack([values, np.ones_like(values)], axis=2)
+    many = Intervals(counts, registry.metric("mean"), "segment")
+    for a, b in ((0, 1), (1, 0)):
+        assert many.of(a, b) == difference_interval(values[a], values[b])
+        assert many.of(a, b).passed_or_failed
+    assert not many.of(0, 2).passed_or_failed
+
+
+@pytest.mark.parametrize("n_different", [9, 10])
+def test_fewer_than_ten_segments_that_differ_are_too_few(n_different):
+    a = np.zeros(60)
+    a[:n_different] = np.arange(n_different) + 2.5
+    assert ("too few (below 10)" in difference_interval(a, np.zeros(60)).doubt) == (n_different < 10)
+
+
 def test_bad_input():
     with pytest.raises(InputError, match=r"the confidence level is 1.5, expected a number between 0 and 1"):
         difference_interval([0.1, 0.3], [0.2, 0.2], confidence_level=1.5)

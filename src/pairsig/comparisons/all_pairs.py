@@ -22,7 +22,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling, Seed, seed_of
 from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
-from pairsig.io.errors import InputError, named
+from pairsig.io.errors import InputError, listed, named
 from pairsig.io.memory import Memory
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric
@@ -147,62 +147,43 @@ def read(path: str | Path) -> pd.DataFrame:
     return _checked(tables.read(path, COMPARISONS))
 
 
-def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Merge comparisons over parts of the resamples, in any order, into the table of a single run.
-
-    An `InputError` is raised if they are not all the parts of one run, or if one is impossible: part k of m of b
-    resamples has ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ resamples, and the pairs, scores and gains of every other part. Of an
-    iterator, at most two parts are in memory.
-    """
-    merged, expected, n_parts = None, "", 0
-    merged_parts: set[int] = set()
-    for part in parts:
-        table = part.reset_index(drop=True)
-        run, n_resamples, k, n_parts = _part(table)
-        source = table.attrs["source"] = f"part {k}/{n_parts}"
-        whole = f"{run}, one of {n_parts} parts"
-        expected = expected or whole
-        if whole != expected:
-            raise InputError(f"the tables to merge are not parts of one run: {expected}; {whole}")
-        if k in merged_parts:
-            raise InputError(f"{source} is given twice, expected once")
-        merged_parts.add(k)
-        n_expected = k * n_resamples // n_parts - (k - 1) * n_resamples // n_parts
-        _refuse(table, table["n_resamples"] != n_expected, "n_resamples", f"{n_expected}, its part of {n_resamples}")
-        table = _checked(table)
-        if merged is None:
-            merged = table
-        elif not table[_SAME].equals(merged[_SAME]):
-            raise InputError("the tables to merge compare different pairs or test sets, expected the same in all")
-        else:
-            merged[_SUMMED] += table[_SUMMED]
-    if merged is None:
-        raise InputError("found no table to merge, expected the tables of all parts")
-    if len(merged_parts) < n_parts:
-        missing = next(k for k in range(1, n_parts + 1) if k not in merged_parts)
-        raise InputError(f"part {missing}/{n_parts} is missing, expected all {n_parts}")
-    merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
-    return _with_pvalues(merged)
-
-
 _SUMMED = ["n_resamples", "n_greater", "n_equal", "n_added", "n_removed"]
 _OF_P = ("estimator", "pvalue", "pvalue_one_sided", "pvalue_low", "pvalue_high", "signature")
 _SAME = [column for column in COLUMNS if column not in (*_SUMMED, *_OF_P)]
 """Columns of parts that are added up; columns that follow from those; and all others, which are the same."""
 
+_PART = re.compile(r"(.*\|resamples:([0-9]{1,18})\|.*)\|part:([0-9]{1,9})/([0-9]{1,9})")
+"""The signature of a part: that of the run, its number of resamples, and k and m of part k of m."""
 
-def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:
-    """The signature of the run that a table is a part of, the run's resamples, and k and m of part k of m."""
-    signatures = table["signature"].astype(str).unique()
-    if len(signatures) != 1:
-        raise InputError(f"a table to merge has {len(signatures)} signatures, expected one in all rows")
-    match = re.fullmatch(r"(.*\|resamples:([0-9]{1,18})\|.*)\|part:([0-9]{1,18})/([0-9]{1,18})", signatures[0])
-    if match is None:
-        raise InputError(f"a table to merge is not a part: its signature is {signatures[0]}")
-    n_resamples, k, m = (int(number) for number in match.groups()[1:])
-    if not 1 <= k <= m <= n_resamples:
-        raise InputError(f"a table to merge is part {k}/{m} of {n_resamples} resamples, expected 1/{m} to {m}/{m}")
-    return match[1], n_resamples, k, m
+
+def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Merge comparisons over parts of the resamples, in any order, into the table of a single run.
+
+    An `InputError` is raised if they are not all the parts of one run, once each, with the same pairs.
+    """
+    given = [part.reset_index(drop=True) for part in parts]
+    signatures = [str(signature) for table in given for signature in table["signature"].unique()]
+    matches = [match for signature in signatures if (match := _PART.fullmatch(signature))]
+    if not len(given) == len(signatures) == len(matches) > 0:
+        raise InputError(
+            f"found {len(given)} tables to merge with the signatures {listed(signatures)}, expected one part of a run "
+            "in each"
+        )
+    runs = dict.fromkeys(f"{match[1]} in {match[4]} parts" for match in matches)
+    numbers, m = sorted(int(match[3]) for match in matches), int(matches[0][4])
+    if len(runs) > 1:
+        raise InputError(f"the tables to merge are not parts of one run: {'; '.join(runs)}")
+    if numbers != list(range(1, m + 1)):
+        raise InputError(f"found the parts {listed(map(str, numbers))} to merge, expected 1 to {m}, each of them once")
+    merged, *others = given
+    for table in others:
+        if not table[_SAME].equals(merged[_SAME]):
+            raise InputError("the tables to merge compare different pairs or test sets, expected the same in all")
+        merged[_SUMMED] += table[_SUMMED]
+    merged.attrs["source"] = "the merged table"
+    _refuse(merged, merged["n_resamples"] != int(matches[0][2]), "n_resamples", f"{matches[0][2]}, those of the run")
+    merged["signature"] = matches[0][1]
+    return _with_pvalues(_checked(merged))
 
 
 def _checked(table: pd.DataFrame) -> pd.DataFrame:
