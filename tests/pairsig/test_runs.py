@@ -10,7 +10,7 @@ import pairsig
 import simulate
 from conftest import repetitions
 from pairsig import InputError, Statistics, compare_runs
-from pairsig.comparisons.runs import render, sum_of_variances
+from pairsig.comparisons.runs import made_of, render, sum_of_variances, variance_shares
 from pairsig.stats.adjust import holm
 
 
@@ -42,8 +42,8 @@ def test_the_table_by_loops(design):
     kurtosis = n * (d**4).sum() / (d**2).sum() ** 2
     degrees = min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
     doubt = segments**2 / degrees
-    training, rest_of_both = 0.0, 0.0
-    for runs in (a, b):
+    training, rest_of_both, rests = 0.0, 0.0, {}
+    for name, runs in (("a", a), ("b", b)):
         k = len(runs)
         means = runs.mean(axis=1)
         total = means.var(ddof=1)
@@ -52,6 +52,7 @@ def test_the_table_by_loops(design):
             apart = apart - apart.mean(axis=1, keepdims=True)
         rest = (apart**2).sum() / (k - 1) / n**2 * (n / (n - 1) if design == "crossed" else 1.0)
         rest_of_both += rest
+        rests[name] = rest
         if design == "crossed":
             between = max(0.0, total - rest)
             training += between
@@ -65,7 +66,29 @@ def test_the_table_by_loops(design):
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((row["difference"] - reach, row["difference"] + reach))
     assert row["sd_training"] == pytest.approx(math.sqrt(training), abs=1e-12)
     assert row["sd_rest"] == pytest.approx(math.sqrt(rest_of_both))
+    test_set = max(0.0, segments - sum(rests[name] / len(data[name]) for name in "ab"))
+    assert row["sd_test_set"] == pytest.approx(math.sqrt(test_set), abs=1e-12)
     assert (row["n_runs_a"], row["n_runs_b"], row["n_segments"], row["design"]) == (4, 5, n, design)
+    sources = ["the test set", "training", "single segments"] if design == "crossed" else ["the test set", "sampling"]
+    parts = [test_set, training, rest_of_both] if design == "crossed" else [test_set, rest_of_both]
+    (named,) = compare_runs(data, design=design).table.itertuples(index=False)
+    assert variance_shares(named) == [
+        (source, pytest.approx(part / sum(parts))) for source, part in zip(sources, parts, strict=True)
+    ]
+    if design == "crossed":
+        sds = [f"{row[f'sd_training{end}']:.2g}" for end in ("", "_low", "_high")]
+        assert f"(standard deviation {sds[0]}, 95 % CI {sds[1]} to {sds[2]})" in made_of(named)[0]
+        # Graybill and Wang's interval of the sum of both variances between runs, less the rest.
+        ends = [0.0, 0.0]
+        for name in "ab":
+            runs, nu = data[name][..., 0], len(data[name]) - 1
+            total = runs.mean(axis=1).var(ddof=1)
+            ends[0] += (total * (1 - nu / stats.chi2.ppf(0.975, nu))) ** 2
+            ends[1] += (total * (nu / stats.chi2.ppf(0.025, nu) - 1)) ** 2
+        sums = sum(data[name][..., 0].mean(axis=1).var(ddof=1) for name in "ab")
+        low, high = sums - math.sqrt(ends[0]) - rest_of_both, sums + math.sqrt(ends[1]) - rest_of_both
+        assert row["sd_training_low"] == pytest.approx(math.sqrt(max(0.0, low)), abs=1e-12)
+        assert row["sd_training_high"] == pytest.approx(math.sqrt(high))
 
 
 def test_pairs_and_a_baseline():

@@ -50,6 +50,11 @@ FEW_RUNS, FEW_UNITS, SMALL_P = 3, 50, 1e-4
 _MANY_RUNS = 20
 """With fewer runs, a failure of one in ten of them often does not show."""
 
+_RARE = (
+    "a failure that befalls one run in ten is often not among so few runs, and then neither the p-value nor the "
+    "interval covers it"
+)
+
 _DRIFT = 1e-3
 """Significance level at which runs that are declared nested are found to differ as wholes."""
 
@@ -365,22 +370,20 @@ def _notes(
     """Warnings about the p-value over runs; `variances` are S² and V."""
     outputs, variance = variances
     flat = f"the difference is the same on every {unit}, which does not show how much it varies, so p (outputs) is 1"
+    flat += ", p is 1, and there is no interval" * (variance == 0)
     n_units = len(a.mean)
-    notes = {
-        "there are too few runs for a confidence interval (fewer than two degrees of freedom)": variance > 0
-        and not has_interval,
-        f"{n_units} {unit}s are too few for the normal approximation of p-values and intervals": n_units < FEW_UNITS,
-        _note(a, nested, unit): True,
-        _note(b, nested, unit): True,
-        f"p below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there": 0
-        < p
-        < SMALL_P,
-        flat: outputs == 0 and variance > 0,
-        f"{flat}, p is 1, and there is no interval": variance == 0,
-        "a failure that befalls one run in ten is often not among so few runs, and then neither the p-value nor the "
-        "interval covers it": not nested and min(a.k, b.k) < _MANY_RUNS,
-    }
-    return [note for note, applies in notes.items() if note and applies]
+    notes = [
+        "there are too few runs for a confidence interval (fewer than two degrees of freedom)"
+        * (variance > 0 and not has_interval),
+        f"{n_units} {unit}s are too few for the normal approximation of p-values and intervals" * (n_units < FEW_UNITS),
+        _note(a, nested, unit),
+        _note(b, nested, unit),
+        f"p below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there"
+        * (0 < p < SMALL_P),
+        flat * (outputs == 0),
+        _RARE * (not nested and min(a.k, b.k) < _MANY_RUNS),
+    ]
+    return list(filter(None, notes))
 
 
 def _note(system: _System, nested: bool, unit: Unit) -> str:

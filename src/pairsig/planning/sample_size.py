@@ -119,17 +119,22 @@ def from_pilot(pair: Pair) -> Spread:
         raise InputError(f"the pilot's systems differ by the same on each of {n} {unit}, expected it to vary")
     variance = n * error**2
     low, high = (degrees * variance / float(chdtri(degrees, share)) for share in (0.025, 0.975))
-    notes = {
+    notes = [
         f"the standard deviation was estimated from a pilot of {n:,} {unit}; intervals are for new {unit} from the "
-        "same source": True,
-        "a few large differences decide the pilot's standard deviation: plans from such pilots of 60 units had 65 to "
-        f"76 % power instead of 80 %; with the upper end of their number of {unit}, they had more": degrees
-        < HEAVY * (n - 1),
-        f"the pilot has fewer than {FEW} {unit}; intervals from such pilots covered the true value in 75 to 98 % of "
-        "simulations instead of 95 %": n < FEW,
-        f"the pilot's systems differ on {n_different} of {n:,} {unit}, too few for a reliable plan": n_different
-        < ENOUGH,
-    }
+        "same source"
+    ]
+    if degrees < HEAVY * (n - 1):
+        notes.append(
+            "a few large differences decide the pilot's standard deviation: plans from such pilots of 60 units had 65 "
+            f"to 76 % power instead of 80 %; with the upper end of their number of {unit}, they had more"
+        )
+    if n < FEW:
+        notes.append(
+            f"the pilot has fewer than {FEW} {unit}; intervals from such pilots covered the true value in 75 to 98 % "
+            "of simulations instead of 95 %"
+        )
+    if n_different < ENOUGH:
+        notes.append(f"the pilot's systems differ on {n_different} of {n:,} {unit}, too few for a reliable plan")
     return Spread(
         variance=variance,
         low=low,
@@ -139,7 +144,7 @@ def from_pilot(pair: Pair) -> Spread:
         best=best_score(pair),
         passed=score_of_a_pass(pair.units, pair.metric),
         source="pilot",
-        notes=tuple(note for note, applies in notes.items() if applies),
+        notes=tuple(notes),
     )
 
 
