@@ -234,11 +234,11 @@ def test_parts_are_merged_to_the_whole():
         pd.testing.assert_frame_equal(all_pairs.merge(parts), whole)
     with pytest.raises(InputError, match="found the parts 1, 2, 3 to merge, expected 1 to 4, each of them once"):
         all_pairs.merge(parts[:2] + parts[3:])
-    with pytest.raises(InputError, match="found the parts .* expected 1 to 4, each of them once"):
+    with pytest.raises(InputError, match=r"found the parts .* expected 1 to 4, each of them once"):
         all_pairs.merge([*parts, parts[0]])
     with pytest.raises(InputError, match="are not parts of one run"):
         all_pairs.merge([parts[0], all_pairs.compare(data, "randomization", part=(2, 4), **how | {"rng": 4})])
-    with pytest.raises(InputError, match="found 1 tables to merge with the signatures .* expected one part of a run"):
+    with pytest.raises(InputError, match=r"found 1 tables to merge with the signatures .* expected one part of a run"):
         all_pairs.merge([whole])
     with pytest.raises(InputError, match="found 0 tables to merge"):
         all_pairs.merge([])
@@ -248,7 +248,7 @@ def test_parts_are_merged_to_the_whole():
         all_pairs.merge([*parts[:3], parts[3].assign(n_resamples=parts[3]["n_resamples"] + 1)])
     wrong = parts[1].copy()
     wrong.loc[2, "n_greater"] = 10**6
-    with pytest.raises(InputError, match="n_greater is 1000[0-9]{3}, expected a sum"):
+    with pytest.raises(InputError, match=r"n_greater is 1000\d{3}, expected a sum"):
         all_pairs.merge([parts[0], wrong, *parts[2:]])
 
 
