@@ -16,7 +16,6 @@ from pairsig.core import definitions
 from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
-from pairsig.readers.recognition import reader_of_counts
 from study.findings import schemas
 from study.tables.columns import OVERLAPS
 from study.tables.declared import all_declared
@@ -119,11 +118,11 @@ def formats() -> str:
     """The table of all readers, for the page on formats."""
     rows = ["| `--reader` | content of a file | metrics |", "|---|---|---|"]
     for name in readers.OUTPUTS:
-        reader = readers.reader_of_outputs(name)
+        reader = readers.reader_of(name)
         own = [metric_name(metric.name) for metric in METRICS.values() if metric.reader in (name, reader.like or name)]
         rows.append(f"| `{name}` | {reader.content} | {', '.join(dict.fromkeys(own))} |")
     for name in (*readers.COUNTS, *readers.LOGS):
-        reader = reader_of_counts(name)
+        reader = readers.reader_of(name)
         rows.append(f"| `{name}` | {reader.content} | {reader.metrics} |")
     return "\n".join([*rows, ""])
 

@@ -19,7 +19,6 @@ import pairsig
 import simulate
 from pairsig import InputError, cli, readers
 from pairsig.core import statistics
-from pairsig.readers import recognition
 from running import ROOT
 
 LOGS = ROOT / "tests/data/evaluation_logs"
@@ -426,9 +425,8 @@ def test_a_mistake_in_a_file_gets_one_sentence(reader, content, options, message
     path = tmp_path / "file"
     path.write_text(content.replace("\\t", "\t").replace("\\n", "\n"), encoding="utf-8")
     given = {name: yaml.safe_load(value) for name, value in (option.split("=") for option in options.split())}
-    read = recognition.read_all if reader in readers.COUNTS else readers.read
     with pytest.raises(InputError) as error:
-        read(reader, path, **given)
+        readers.read(reader, path, **given)
     assert re.search(re.escape(f"{path}, ") * message.startswith("line ") + pattern(message), str(error.value))
 
 

@@ -19,8 +19,8 @@ from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
 from pairsig.metrics.counts import average
 from pairsig.readers import inputs, output, recognition, tasks
+from pairsig.readers import read as read_all
 from pairsig.readers.logs import items
-from pairsig.readers.recognition import read_all
 
 DATA = Path(__file__).parents[1] / "data/evaluation_logs"
 INSPECT, LM_EVAL, HELM, SWEBENCH = (DATA / name for name in ("inspect", "lm_eval", "helm", "swebench"))

@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from conftest import examples
 from pairsig import InputError, cli
 from pairsig.metrics.constituency import read_parameters
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, read_documents, reader_of_outputs
-from pairsig.readers.recognition import reader_of_counts
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, read_documents, reader_of
 
 RULE = "=" * 76
 TABLE = 'segment,document,answer,correct,total,score\nq1,d1,"a, b",1,2,0.5\nq2,d1,c,2,2,1e-3\nq3,d2,,0,1,-4\n'
@@ -62,18 +61,17 @@ class Format:
 
 def registered(name: str) -> Format:
     """The example of a reader, and the command that reads it."""
+    reader = reader_of(name)
     if name in OUTPUTS:
-        reader = reader_of_outputs(name)
         command = f"outputs --reader {name} --metric {reader.metric}"
     else:
-        reader = reader_of_counts(name)
         command = f"compare --reader {name}{' --missing drop' * (name in LOGS)}"
     options = "".join(f" --{key} {value}" for key, value in reader.example_options.items())
     return Format(reader.example, command + options, Path(reader.example_name).suffix)
 
 
 def example(name: str) -> str:
-    return (reader_of_outputs(name) if name in OUTPUTS else reader_of_counts(name)).example
+    return reader_of(name).example
 
 
 TEXT = example("text")

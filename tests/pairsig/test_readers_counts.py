@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from pairsig import readers
 from pairsig.io.errors import InputError
-from pairsig.readers import align, recognition
+from pairsig.readers import align
 from pairsig.readers.counts import art, evalb, sigf
 
 
@@ -34,7 +35,7 @@ def scores(read):
 
 def refuses(reader, path, match, **options):
     with pytest.raises(InputError, match=match) as caught:
-        recognition.read_all(reader, path, **options)
+        readers.read(reader, path, **options)
     assert str(path) in str(caught.value)
 
 
@@ -43,12 +44,12 @@ def refuses(reader, path, match, **options):
 
 def test_unknown_reader_and_option(tmp_path):
     for reader, options, match in (
-        ("evalbb", {}, r"unknown reader of counts 'evalbb', expected one of .*; did you mean evalb\?"),
+        ("evalbb", {}, r"unknown reader 'evalbb', expected one of .*; did you mean evalb\?"),
         ("evalb", {"maxlength": 1}, r"unknown option of reader evalb: 'maxlength', expected one of max_length, .*"),
         ("sigf", {"x": 1}, "unknown option of reader sigf: 'x', expected none"),
     ):
         with pytest.raises(InputError, match=match):
-            recognition.read_all(reader, "a", **options)
+            readers.read(reader, "a", **options)
 
 
 def test_pair_is_statistics_of_both(tmp_path):

@@ -142,10 +142,9 @@ def test_every_option_of_a_reader_or_a_metric_is_declared_once() -> None:
     from pairsig import readers
     from pairsig.io.choices import options_of
     from pairsig.metrics.registry import METRICS
-    from pairsig.readers.recognition import reader_of_counts
 
-    functions = [(name, readers.reader_of_outputs(name).read) for name in readers.OUTPUTS]
-    functions += [(name, reader_of_counts(name).read) for name in (*readers.COUNTS, *readers.LOGS)]
+    names = (*readers.OUTPUTS, *readers.COUNTS, *readers.LOGS)
+    functions = [(name, readers.reader_of(name).read) for name in names]
     functions += [(name, metric.extractor) for name, metric in METRICS.items() if metric.extractor]
     kinds = dict.fromkeys(readers.LOGS, "logs")
     for name, function in functions:

@@ -11,8 +11,7 @@ import pytest
 from pairsig import InputError, readers
 from pairsig.metrics import Metric, NotedCounts
 from pairsig.metrics.registry import METRICS
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition
-from pairsig.readers.recognition import reader_of_counts
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, reader_of
 from running import ROOT
 
 sys.path.append(str(ROOT / "docs"))
@@ -21,20 +20,16 @@ ALL = (*OUTPUTS, *COUNTS, *LOGS)
 EXTRACTED = [name for name, metric in METRICS.items() if metric.extractor]
 
 
-def reader(name: str) -> Reader:
-    return reader_of_outputs(name) if name in OUTPUTS else reader_of_counts(name)
-
-
 def example(folder: Path, name: str, data: bytes | None = None) -> Path:
     """A file like the example of the reader, with other content."""
-    path = folder / reader(name).example_name
-    path.write_bytes(reader(name).example.encode() if data is None else data)
+    path = folder / reader_of(name).example_name
+    path.write_bytes(reader_of(name).example.encode() if data is None else data)
     return path
 
 
 def read(name: str, path: Path):
-    options = reader(name).example_options
-    return readers.read(name, path, **options) if name in OUTPUTS else recognition.read_all(name, path, **options)
+    options = reader_of(name).example_options
+    return readers.read(name, path, **options)
 
 
 def refused(name: str, path: Path) -> str:
@@ -58,15 +53,15 @@ def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
     refused(name, example(tmp_path, name, b""))
     if name not in ("text", "alignment"):  # outputs may be blank, and sentence pairs without links
         refused(name, example(tmp_path, name, b"\n \n"))
-    data = reader(name).example.encode()
+    data = reader_of(name).example.encode()
     half = data.index(b"\n") // 2
     latin = refused(name, example(tmp_path, name, data[:half] + b"\xff" + data[half:]))
     assert "line 1: found bytes ff, expected UTF-8" in latin
-    if parsed(reader(name).example) is None:
+    if parsed(reader_of(name).example) is None:
         nul = refused(name, example(tmp_path, name, data[:half] + b"\0" + data[half:]))
         assert "line 1: found a NUL character, expected UTF-8 text" in nul
     if name != "table":  # which Excel writes as UTF-16
-        assert "expected UTF-8" in refused(name, example(tmp_path, name, reader(name).example.encode("utf-16")))
+        assert "expected UTF-8" in refused(name, example(tmp_path, name, reader_of(name).example.encode("utf-16")))
 
 
 def parsed(text: str) -> Any:
@@ -81,7 +76,7 @@ def test_unknown_options_are_refused(tmp_path):
     for name in ALL:
         path = example(tmp_path, name)
         with pytest.raises(InputError, match=f"unknown option of reader {name}: 'no_such', expected"):
-            (readers.read if name in OUTPUTS else recognition.read_all)(name, path, no_such="x")
+            readers.read(name, path, no_such="x")
 
 
 # Metrics.

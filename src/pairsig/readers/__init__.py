@@ -10,10 +10,11 @@ Every path may be a plain file, a `.gz` or `.xz` file, or a member of an archive
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 from pairsig.io.choices import check_options, choose
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath, beginning
+from pairsig.io.memory import without_collector
 
 # From the most general format to the most specific. Detection asks the last one first.
 OUTPUTS = ("text", "kaldi", "trn", "alignment", "iob", "trees", "conllu", "conllx")
@@ -32,6 +34,8 @@ COUNTS = ("sigf", "art", "evalb", "conlleval")
 """Modules of `counts`: counts of segments."""
 LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")
 """Modules of `logs`: scores of items, which are paired by their ids."""
+
+KINDS = {"tables": TABLES, "outputs": OUTPUTS, "counts": COUNTS, "logs": LOGS}
 
 _START = 2**16
 
@@ -143,21 +147,27 @@ class Reader:
     example_options: Mapping[str, str] = field(default_factory=dict)
 
 
-def reader_of_outputs(name: str) -> Reader:
-    """Look up a reader of outputs."""
-    reader: Reader = import_module(f"pairsig.readers.outputs.{choose(name, OUTPUTS, 'reader')}").READER
+def kind_of(name: str) -> str:
+    """The kind of input that a reader reads: tables, outputs, counts or logs."""
+    choose(name, tuple(chain(*KINDS.values())), "reader")
+    return next(kind for kind, names in KINDS.items() if name in names)
+
+
+def reader_of(name: str) -> Reader:
+    """Look up a reader of outputs, counts or logs."""
+    reader: Reader = import_module(f"pairsig.readers.{kind_of(name)}.{name}").READER
     return reader
 
 
-def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
-    """Read the segments of a file of outputs or references.
+def read(reader: str, path: AnyPath | InMemory, **options: Any) -> Any:
+    """Read a file of outputs or references, of counts, or a log.
 
     Parameters
     ----------
     reader
-        A name in `OUTPUTS`.
+        A name in `OUTPUTS`, `COUNTS` or `LOGS`.
     path
-        A file, or a member of an archive (`runs.tar.xz!team/en.conllu`).
+        A file, or a member of an archive (`runs.tar.xz!team/en.conllu`); a log may be in memory.
     options
         Options of the `read` function in the reader's module.
 
@@ -166,10 +176,10 @@ def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
     InputError
         If the reader or an option is unknown, or if the file is invalid.
     """
-    function = reader_of_outputs(reader).read
+    function = reader_of(reader).read
     check_options(options, f"reader {reader}", function)
-    segments: Sequence[Any] = function(path, **options)
-    return segments
+    with without_collector():
+        return function(path, **options)
 
 
 def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], list[str]]:

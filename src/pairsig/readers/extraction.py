@@ -135,7 +135,7 @@ def options_for(reader: str, metric: Metric) -> set[str]:
 
 
 def _is_text(reader: str) -> bool:
-    return "text" in (reader, readers.reader_of_outputs(reader).like)
+    return "text" in (reader, readers.reader_of(reader).like)
 
 
 def reader_for(metric: Metric, reader: str | None) -> str:
@@ -147,7 +147,7 @@ def reader_for(metric: Metric, reader: str | None) -> str:
         raise InputError(
             f"metric {metric.name} is not computed from outputs, expected a table with its counts: {counts}"
         )
-    if metric.reader not in (None, name, readers.reader_of_outputs(name).like):
+    if metric.reader not in (None, name, readers.reader_of(name).like):
         raise InputError(f"found the reader {name}, expected {metric.reader} for metric {metric.name}")
     return name
 
@@ -186,7 +186,7 @@ class References:
     def counted(self, path: str, segments: Sequence[Any], metric: Metric, system: str) -> Output:
         """The counts of a system on every segment of its `outputs`, with notes on what a reader should know."""
         for name, gold in self.golds.items():
-            if readers.reader_of_outputs(self.reader).parallel and len(gold) != len(segments):
+            if readers.reader_of(self.reader).parallel and len(gold) != len(segments):
                 shorter, longer = min((len(gold), path), (len(segments), name))
                 raise InputError(
                     f"{path} has {len(segments):,} segments, {name} has {len(gold):,}, expected equally many; "
@@ -273,7 +273,7 @@ class References:
                 f"{path}: found --column, which is for tables and JSON Lines, expected a file such as .csv or .jsonl\n"
                 "leave it out for texts with one segment per line"
             )
-        of_reader = options_of(readers.reader_of_outputs(self.reader).read)
+        of_reader = options_of(readers.reader_of(self.reader).read)
         segments = readers.read(self.reader, path, **{name: options[name] for name in of_reader if name in options})
         return (list(segments.values()), list(segments)) if isinstance(segments, dict) else (segments, None)
 

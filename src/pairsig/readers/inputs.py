@@ -250,7 +250,7 @@ def _of_files(
     if reader is None and len(paths) == 1 and not declared.keys() - {"metric", "missing"} and is_statistics(paths[0]):
         return [_of_statistics(paths[0], declared, memory)]
     reader = reader or _recognized(paths, references, declared)
-    kind = _kind(choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader"))
+    kind = readers.kind_of(reader)
     if "reader" not in declared and reader not in (*readers.TABLES, "text"):
         notes.append(f"detected the format {reader}; --reader overrides it")
     if kind == "outputs":
@@ -265,18 +265,13 @@ def _several(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _kind(reader: str) -> str:
-    """The kind of input that a reader reads, as `options` names it."""
-    kinds = {"tables": readers.TABLES, "outputs": readers.OUTPUTS, "logs": readers.LOGS, "counts": readers.COUNTS}
-    return next(kind for kind, names_of_kind in kinds.items() if reader in names_of_kind)
-
-
 def _read_file(reader: str, path: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
     """The systems in a table, or in a file of counts or a log."""
     if reader in readers.TABLES:
         return table.read(path, declared)
-    of_reader = options_of(recognition.reader_of_counts(reader).read)
-    return recognition.read_all(reader, path, **{name: declared[name] for name in of_reader if name in declared})
+    of_reader = options_of(readers.reader_of(reader).read)
+    found = readers.read(reader, path, **{name: declared[name] for name in of_reader if name in declared})
+    return (found,) if isinstance(found, Output) else tuple(found)
 
 
 def _recognized(paths: Sequence[str], references: Sequence[str], declared: Mapping[str, Any]) -> str:
@@ -343,7 +338,7 @@ def _of_outputs(
     """One result per metric, counted in outputs and a reference."""
     if not references:
         raise InputError(f"{paths[0]}: reader {reader} reads outputs, found no reference\n--reference FILE names it")
-    asked = declared.get("metric") or [readers.reader_of_outputs(reader).metric]
+    asked = declared.get("metric") or [readers.reader_of(reader).metric]
     if "metric" not in declared and "reader" not in declared and reader == "text":
         raise InputError(
             f"{paths[0]}: found text and no metric, expected one such as bleu, chrf, ter, wer, rouge1_f or accuracy\n"
@@ -629,7 +624,7 @@ def _of_logs(logs: Sequence[Any], declared: Mapping[str, Any]) -> list[Statistic
 def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
     """The program of a log, and the document that its reader reads."""
     for program in readers.LOGS:
-        if (document := recognition.reader_of_counts(program).document(log)) is not None:
+        if (document := readers.reader_of(program).document(log)) is not None:
             return program, readers.InMemory(name, document)
     raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
 

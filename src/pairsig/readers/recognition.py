@@ -1,52 +1,22 @@
-"""Name the reader of a file, from what only its format has; ask where several formats look alike.
-
-This module imports readers of counts and logs on demand. Readers of outputs do not need it.
-"""
+"""Name the reader of a file, from what only its format has."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from os import fspath
 from pathlib import Path
-from typing import Any
 
 from pairsig import readers
-from pairsig.io.choices import check_options, choose
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.io.files import AnyPath
-from pairsig.io.memory import without_collector
 from pairsig.metrics import Metric, registry
-from pairsig.readers import Beginning, InMemory, Reader, reader_of_outputs
+from pairsig.readers import Beginning, reader_of
 from pairsig.readers.cells import number, suffix
 from pairsig.readers.logs.items import files_below
-from pairsig.readers.output import Output, width
+from pairsig.readers.output import width
 
 _BY_WIDTH = {2: "art", 3: "sigf", 4: "art"}
 """Programs whose files have so many numbers per line."""
-
-
-def reader_of_counts(name: str) -> Reader:
-    """Look up a reader of counts or of logs."""
-    choose(name, (*readers.COUNTS, *readers.LOGS), "reader of counts")
-    folder = "logs" if name in readers.LOGS else "counts"
-    reader: Reader = import_module(f"pairsig.readers.{folder}.{name}").READER
-    return reader
-
-
-def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[Output, ...]:
-    """Read the counts of every system and run in a file, or in a log in memory.
-
-    Raises
-    ------
-    InputError
-        If the reader or an option is unknown, or if the file is invalid.
-    """
-    function = reader_of_counts(reader).read
-    check_options(options, f"reader {reader}", function)
-    with without_collector():
-        parts: Output | tuple[Output, ...] = function(path, **options)
-    return (parts,) if isinstance(parts, Output) else parts
 
 
 def recognize(
@@ -79,7 +49,7 @@ def _of_outputs(paths: Sequence[AnyPath], metrics: Sequence[str | Metric]) -> st
             f"{folder}: found a folder and --reference, expected files of outputs\nleave --reference out for logs"
         )
     files, wanted = [Beginning(path) for path in paths], {registry.metric(metric).reader for metric in metrics} - {None}
-    known = {name: reader_of_outputs(name) for name in reversed(readers.OUTPUTS)}
+    known = {name: reader_of(name) for name in reversed(readers.OUTPUTS)}
     fitting = [name for name, reader in known.items() if wanted <= {name, reader.like}] or list(known)
 
     def recognizes(name: str) -> bool:
@@ -94,7 +64,7 @@ def _of_file(path: AnyPath) -> str:
         return _of_folder(path)
     file = Beginning(path)
     for name in (*readers.LOGS, *readers.COUNTS):
-        reader = reader_of_counts(name)
+        reader = reader_of(name)
         if file.suffix in reader.suffixes or reader.recognizes(file):
             return name
     if suffix(path) in readers.SUFFIXES_OF_TABLES:
@@ -118,7 +88,7 @@ def _of_file(path: AnyPath) -> str:
 
 def _of_folder(path: AnyPath) -> str:
     for name in readers.LOGS:
-        reader = reader_of_counts(name)
+        reader = reader_of(name)
         if reader.in_folder and files_below(path, *reader.in_folder):
             return name
     kinds = set()
