@@ -66,8 +66,7 @@ def registered(name: str) -> Format:
         command = f"outputs --reader {name} --metric {reader.metric}"
     else:
         command = f"compare --reader {name}{' --missing drop' * (name in LOGS)}"
-    options = "".join(f" --{key} {value}" for key, value in reader.example_options.items())
-    return Format(reader.example, command + options, Path(reader.example_name).suffix)
+    return Format(reader.example, command, Path(reader.example_name).suffix)
 
 
 def example(name: str) -> str:

@@ -27,15 +27,10 @@ def example(folder: Path, name: str, data: bytes | None = None) -> Path:
     return path
 
 
-def read(name: str, path: Path):
-    options = reader_of(name).example_options
-    return readers.read(name, path, **options)
-
-
 def refused(name: str, path: Path) -> str:
     """The one sentence about the file."""
     with pytest.raises(InputError) as error:
-        read(name, path)
+        readers.read(name, path)
     sentence = str(error.value)
     assert sentence.startswith(str(path)), sentence
     assert sentence.replace("\n", "").isprintable(), sentence
@@ -100,7 +95,7 @@ def test_scores_of_nothing_are_finite_and_any_shape_comes_in_front(name):
 def test_the_reference_itself_has_the_best_score(name, tmp_path):
     """The counts keep their bounds, and the order of segments does not matter."""
     metric = METRICS[name]
-    gold = read(metric.reader, example(tmp_path, metric.reader))
+    gold = readers.read(metric.reader, example(tmp_path, metric.reader))
     counts = metric.statistics(gold, gold)
     assert set(metric.columns) <= set(counts)
     assert isinstance(counts, NotedCounts | dict)
@@ -115,7 +110,7 @@ def test_the_reference_itself_has_the_best_score(name, tmp_path):
 @pytest.mark.parametrize("name", [name for name in EXTRACTED if not name.startswith("conll_")])  # these align words
 def test_another_number_of_segments_than_the_reference_has(name, tmp_path):
     metric = METRICS[name]
-    gold = read(metric.reader, example(tmp_path, metric.reader))
+    gold = readers.read(metric.reader, example(tmp_path, metric.reader))
     with pytest.raises(InputError, match=rf"the output has 1 \w+, expected {len(gold)}"):
         metric.statistics(gold[:1], gold)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from itertools import chain
@@ -123,8 +123,8 @@ class Reader:
     document
         For logs that may be in memory, a function from an object to the JSON document that the program would write. It
         returns None for objects that are no such log.
-    example_name, example_options
-        Name of the example, and options to read it with.
+    example_name
+        Name of the example.
 
     Examples
     --------
@@ -144,7 +144,6 @@ class Reader:
     in_folder: tuple[str, ...] = ()
     document: Callable[[Any], Any] = lambda _: None
     example_name: str = "example.txt"
-    example_options: Mapping[str, str] = field(default_factory=dict)
 
 
 def kind_of(name: str) -> str:

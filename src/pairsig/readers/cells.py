@@ -292,17 +292,22 @@ def _of_text(path: str, text: str, separator: str) -> Table:
             f"{path}, lines {before + 1} to {reader.line_num}: a quotation mark opens a cell and is not closed as it "
             f'should be ({error})\nexpected cells in quotation marks, with "" for one inside, or none at all'
         ) from None
-    names = [name.strip() for name in rows[0]]
-    _check_header(path, names, lines[0], separator)
-    for row, line in zip(rows, lines, strict=True):
-        if len(row) != len(names):
-            raise InputError(f"{path}, line {line}: found {len(row)} cells, expected {len(names)}")
-    columns = map(list, zip(*rows[1:], strict=True)) if len(rows) > 1 else ([] for _ in names)
-    table = Table(path, dict(zip(names, columns, strict=True)), lines[1:])
+    table = _of_rows(path, rows, lines, "line", separator)
     if reader.line_num > len(rows):
         about = f"{len(rows) - 1:,} rows in {reader.line_num:,} lines, since cells span lines or lines are blank"
         table.notes.append(f"{path}: {about}")
     return table
+
+
+def _of_rows(path: str, rows: Sequence[Sequence[Any]], lines: Sequence[int], place: str, separator: str = "") -> Table:
+    """A table from its rows, of which the first has the names of the columns."""
+    names = [name.strip() if isinstance(name, str) else label(name) for name in (rows[0] if rows else ())]
+    _check_header(path, names, lines[0] if rows else 1, separator)
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(names):
+            raise InputError(f"{path}, {place} {line}: found {len(row)} cells, expected {len(names)}")
+    columns = map(list, zip(*rows[1:], strict=True)) if len(rows) > 1 else ([] for _ in names)
+    return Table(path, dict(zip(names, columns, strict=True)), lines[1:], place)
 
 
 def _check_quotes(path: str, row: Sequence[str], separator: str, first: int, last: int, width: int) -> None:
@@ -448,16 +453,17 @@ def _of_workbook(path: str, data: bytes, sheet: str | None) -> Table:
     need("openpyxl")
     import openpyxl
 
-    rows: list[tuple[int, tuple[Any, ...]]] = []
+    rows: list[tuple[Any, ...]] = []
+    lines: list[int] = []
     n_cells = 0
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         if sheet is not None and sheet not in book.sheetnames:
             raise InputError(f"{path}: found no sheet {quoted(sheet)}, expected one of {listed(book.sheetnames)}")
         for line, row in enumerate((book[sheet] if sheet else book.worksheets[0]).iter_rows(values_only=True), start=1):
-            width = max((place for place, cell in enumerate(row, start=1) if cell is not None), default=0)
-            if width:
-                rows.append((line, row[:width]))
+            if filled := max((place for place, cell in enumerate(row, start=1) if cell is not None), default=0):
+                rows.append(row[: max(filled, len(rows[0]) if rows else 0)])
+                lines.append(line)
             n_cells += len(row)
             if n_cells > _MOST_CELLS:
                 raise InputError(
@@ -468,14 +474,8 @@ def _of_workbook(path: str, data: bytes, sheet: str | None) -> Table:
         raise
     except Exception as error:  # openpyxl raises whatever the damage causes
         raise InputError(f"{path}: cannot be read ({reason(error)}), expected an Excel workbook") from None
-    names = [label(name) for name in rows[0][1]] if rows else []
-    _check_header(path, names, rows[0][0] if rows else 1, "")
-    if longer := next((line for line, row in rows if len(row) > len(names)), 0):
-        raise InputError(f"{path}, row {longer}: found more cells than names of columns, expected {len(names)}")
-    columns = {
-        name: [row[place] if place < len(row) else None for _, row in rows[1:]] for place, name in enumerate(names)
-    }
-    return Table(path, columns, [line for line, _ in rows[1:]], "row")
+    width = len(rows[0]) if rows else 0
+    return _of_rows(path, [(*row, *[None] * (width - len(row))) for row in rows], lines, "row")
 
 
 def _of_frame(frame: Any) -> Table:

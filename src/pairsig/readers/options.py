@@ -51,28 +51,18 @@ OPTIONS: Mapping[str, Option] = {
     "reader": Option(_ANY, "format, if the files do not show it", "NAME", rare=False),
     "item": Option((*_TABLES, "text"), "column with the item, or several that identify it", "COL[,COL]", rare=False),
     "system": Option(_TABLES, "column with the system", "COL", rare=False),
-    "systems": Option(
-        (*_TABLES, "swebench", "comet", "mt_metrics_eval"),
-        "a column per system: scores, or answers for --gold",
-        "COL,COL",
-        rare=False,
-    ),
+    "systems": Option((*_TABLES, "swebench", "comet", "mt_metrics_eval"),
+                       "a column per system: scores, or answers for --gold", "COL,COL", rare=False),
     "run": Option(_TABLES, "column with the run: a training, crossed with the items", "COL", rare=False),
-    "sample": Option(
-        (*_TABLES, "inspect", "helm"),
-        "column with the sample, rater, turn or order: averaged per item",
-        "COL",
-        rare=False,
-    ),
+    "sample": Option((*_TABLES, "inspect", "helm"),
+                      "column with the sample, rater, turn or order: averaged per item", "COL", rare=False),
     "score": Option((*_TABLES, "arrays"), "columns with scores, or A/B for a ratio of sums", "COL[,COL]", rare=False),
     "gold": Option(_TABLES, "column with the right answer; needs --systems or --prediction", "COL", rare=False),
     "winner": Option(_TABLES, "columns with verdicts on pairs of systems", "COL[,COL]", rare=False),
-    "document": Option(
-        (*_TABLES, "inspect", "lm_eval", "swebench", "arrays"), "column with the document", "COL", rare=False
-    ),
-    "missing": Option(
-        (*_TABLES, "scores", "logs", "arrays"), "items without a score: wrong (0) or drop", "wrong|drop", rare=False
-    ),
+    "document": Option((*_TABLES, "inspect", "lm_eval", "swebench", "arrays"),
+                        "column with the document", "COL", rare=False),
+    "missing": Option((*_TABLES, "scores", "logs", "arrays"),
+                       "items without a score: wrong (0) or drop", "wrong|drop", rare=False),
     "lower_is_better": Option((*_TABLES, "scores", "arrays", "logs"), "the scores are errors or costs", rare=False),
     # Of tables.
     "higher_is_better": Option((*_TABLES, "scores", "arrays", "logs"), 'the default, without "(assumed)"'),
@@ -91,9 +81,8 @@ OPTIONS: Mapping[str, Option] = {
     "column": Option(("text",), "column or field with the texts, in tables and JSON Lines", "COL"),
     "num_refs": Option(("text",), "references in each line, with tabs between them", "N"),
     "skip_lines": Option(("text",), "lines at the top that are no segments", "N"),
-    "document_file": Option(
-        ("outputs", "scores", "counts"), "file of DOMAIN<TAB>DOCUMENT lines, one per segment", "FILE"
-    ),
+    "document_file": Option(("outputs", "scores", "counts"),
+                             "file of DOMAIN<TAB>DOCUMENT lines, one per segment", "FILE"),
     "tokenize": Option(("bleu",), "tokenizer of sacrebleu: 13a, intl, char, zh, ja-mecab, none, …", "NAME"),
     "lowercase": Option(_TEXTS, "ignore case (ROUGE does; --no-lowercase)"),
     "normalized": Option(("ter",), "tokenize punctuation"),
@@ -125,7 +114,7 @@ OPTIONS: Mapping[str, Option] = {
     "split": Option(("helm",), "test, valid or train", "NAME"),
     "instances": Option(("swebench",), "file with the ids of the test set", "FILE"),
     "any_content": Option(("inspect", "lm_eval", "helm"), "do not check that items with one id have the same content"),
-}
+}  # fmt: skip
 """Every option that says how an input is read, by its name in Python; on the command line, `_` is `-`."""
 
 
