@@ -56,6 +56,17 @@ def test_p_is_that_of_all_swaps(metric, n, monkeypatch):
                 assert result.log10_pvalue == pytest.approx(math.log10(wanted), abs=1e-9)
 
 
+@pytest.mark.parametrize("n", [40, 1500])
+def test_a_system_that_is_better_on_every_segment_is_one_of_two_swaps_of_all(n):
+    """The event is the end of the lattice, and p is 2/2ⁿ, far below what a float of p itself would hold."""
+    rng = np.random.default_rng(n)
+    gold = rng.integers(5, 30, n)
+    a = np.stack([gold, gold + rng.integers(0, 3, n), gold], axis=1)
+    b = np.stack([gold - rng.integers(1, 4, n), gold + rng.integers(0, 3, n), gold], axis=1)
+    for metric in ("f1", "recall"):
+        assert exact_test(a, b, metric=metric).log10_pvalue == pytest.approx((1 - n) * math.log10(2), abs=1e-8)
+
+
 def test_up_to_33_segments_p_is_a_whole_number_of_swaps():
     rng = np.random.default_rng(1)
     for n in (32, 33):
