@@ -134,6 +134,9 @@ def test_p_and_the_interval_may_disagree_and_say_so():
     assert wide.low < 0 < wide.high
     assert wide.disagrees(0.01).startswith("the 95 % interval contains 0 although p is below 0.05")
     assert wide.disagrees(0.05) == ""
+    narrow = difference_interval([0.03, 0.025, 0.001, 0.002] * 3, [0.0, 0.04, 0.0, 0.001] * 3)
+    assert narrow.low < 0 < narrow.high < 1
+    assert narrow.disagrees(0.05) == ""
 
 
 def test_many_pairs_have_the_intervals_of_each():
@@ -184,6 +187,8 @@ def test_that_of_a_share_is_wilsons():
     for passed, n in ((0, 8), (3, 8), (8, 8), (900, 1000)):
         wanted = stats.binomtest(passed, n).proportion_ci(0.95, method="wilson")
         interval = score_interval([1] * passed + [0] * (n - passed))
+        counts = np.stack([np.arange(n) < passed, np.ones(n)], axis=1).astype(int)
+        assert score_interval(counts, metric="accuracy") == pytest.approx(tuple(100 * end for end in interval))
         assert (interval.low, interval.high) == pytest.approx(tuple(wanted), abs=1e-12)
 
 

@@ -151,6 +151,8 @@ def test_runs_that_cannot_be_compared():
         compare_runs({"a": rng.random((3, 1, 1)), "b": rng.random((3, 1, 1))})
     with pytest.raises(InputError, match="unknown design 'both'"):
         compare_runs(two(1), design="both")
+    with pytest.raises(InputError, match="the confidence level is 95"):
+        compare_runs(two(1), confidence_level=95)
     one = compare_runs({"a": rng.random((1, 60, 1)), "b": rng.random((1, 60, 1))}, design="nested").table
     assert one["pvalue"].item() == one["pvalue_outputs"].item()
 
