@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
@@ -25,6 +25,8 @@ _OF_THE_TEST_SET = ("scenario", "split")
 
 Rows = NDArray[np.intp]
 """For each item, its row in an output; −1 if the output does not have it."""
+Used = tuple[Sequence[Metric], NDArray[np.bool_], list[str], str]
+"""The items that are used for some metrics, notes on the others, and their mention in the signature."""
 
 
 def align(
@@ -86,35 +88,28 @@ def align(
             raise InputError(f"{found}, expected one per segment")
     parts = [_extended(part, of_part) for part, of_part in zip(parts, rows, strict=True)]
     metrics = _checked_metrics(parts)
-    notes = [*_conditions(parts), *_notes(parts, metrics)]
+    notes = [*_conditions(parts), *chain.from_iterable(part.notes for part in parts)]
+    for part in parts:
+        if alone := [metric.name for metric in part.metrics if metric.name not in {of.name for of in metrics}]:
+            notes.append(f"{listed(alone)} left out, since only some files have it ({part.source} does)")
     design = next((part.design for part in parts if part.design), "")
     aligned = []
-    for used in _used(parts, names, metrics, missing):
-        columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in used.metrics)))
+    for alike, used, more_notes, signed in _used(parts, names, metrics, missing):
+        columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in alike)))
         labels_of_items: dict[str, Any] = {
-            nouns: label_array(of_all, f"{first.source}: {nouns[:-1]}")[used.items]
+            nouns: label_array(of_all, f"{first.source}: {nouns[:-1]}")[used]
             for nouns, of_all in labels.items()
             if of_all
         }
-        settings = {"missing": used.missing, "design": design}
+        settings = {"missing": signed, "design": design}
         statistics = Statistics(
-            systems=tuple(names), segments=label_array(items, f"{first.source}: item")[used.items], **labels_of_items,
-            columns=columns, counts=_stacked(parts, columns, used.items), runs=tuple(runs),
-            provenance={key: value for key, value in settings.items() if value}, metrics=tuple(used.metrics),
+            systems=tuple(names), segments=label_array(items, f"{first.source}: item")[used], **labels_of_items,
+            columns=columns, counts=_stacked(parts, columns, used), runs=tuple(runs),
+            provenance={key: value for key, value in settings.items() if value}, metrics=tuple(alike),
         )  # fmt: skip
-        all_notes = dict.fromkeys([*notes, *used.notes, *statistics.inconsistencies()])
+        all_notes = dict.fromkeys([*notes, *more_notes, *statistics.inconsistencies()])
         aligned.append(replace(statistics, notes=tuple(all_notes)))
     return aligned
-
-
-@dataclass(frozen=True)
-class _Used:
-    """The items that are used for some metrics, notes on the others, and their mention in the signature."""
-
-    metrics: Sequence[Metric]
-    items: NDArray[np.bool_]
-    notes: Sequence[str]
-    missing: str = ""
 
 
 # The same items.
@@ -322,7 +317,7 @@ def _check_scale(part: Output, metric: Metric, first: Output) -> None:
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    both = [(np.asarray(of.values[metric.columns[0]], dtype=np.float64), of.label) for of in (part, first)]
+    both = [(of.values[metric.columns[0]].astype(np.float64), of.label) for of in (part, first)]
     both = sorted(((values[~np.isnan(values)], label) for values, label in both), key=lambda of: of[0].max(initial=0))
     (shares, small), (percentages, large) = both
     if not shares.max(initial=0) <= 1 < percentages.max(initial=0) <= 100:
@@ -354,22 +349,12 @@ def _conditions(parts: Sequence[Output]) -> Iterator[str]:
             yield f"{part.source}: warning: the {name} is {found}: these scores may not be comparable"
 
 
-def _notes(parts: Sequence[Output], metrics: Sequence[Metric]) -> Iterator[str]:
-    """Notes of the files, and on metrics that only some have."""
-    for part in parts:
-        yield from part.notes
-    names = {metric.name for metric in metrics}
-    for part in parts:
-        if alone := [metric.name for metric in part.metrics if metric.name not in names]:
-            yield f"{listed(alone)} left out, since only some files have it ({part.source} does)"
-
-
 # Items without a score.
 
 
 def _used(
     parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None
-) -> Iterator[_Used]:
+) -> Iterator[Used]:
     """For each group of adjacent metrics with scores for the same items, the items that are used."""
     if any(part.scored is not None for part in parts):
         yield _used_of_parsers(parts, names, metrics)
@@ -400,7 +385,7 @@ def _used(
             each = _each(names, lacks & some)
             notes.append(f"{n_some:,} of {n_scored:,} items have no score in {called} for some system ({each}): {fate}")
             signed = f"{missing}:{n_some}"
-        yield _Used(alike, ~nowhere if missing == "wrong" else everywhere, notes, signed)
+        yield alike, ~nowhere if missing == "wrong" else everywhere, notes, signed
 
 
 def _each(names: Sequence[str], lacks: NDArray[np.bool_]) -> str:
@@ -447,7 +432,7 @@ def _scored(part: Output) -> NDArray[np.bool_]:
     return np.ones(len(part.items), dtype=bool) if part.scored is None else part.scored
 
 
-def _used_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric]) -> _Used:
+def _used_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Sequence[Metric]) -> Used:
     """The sentences on which any system was scored, or all systems with `common`, and notes on the others."""
     scored = np.stack(list(map(_scored, parts)))
     used = np.asarray(scored.all(axis=0) if any(part.common for part in parts) else scored.any(axis=0))
@@ -470,7 +455,7 @@ def _used_of_parsers(parts: Sequence[Output], names: Sequence[str], metrics: Seq
             f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems were "
             f"({ids}{more}); {fate}"
         )
-    return _Used(metrics, used, notes)
+    return metrics, used, notes, ""
 
 
 def _stacked(parts: Sequence[Output], columns: Sequence[str], used: NDArray[np.bool_]) -> NDArray[Any]:
