@@ -22,14 +22,6 @@ SENTENCE = [
 ]
 
 
-def test_written_sentences_are_read_again(tmp_path):
-    formats.write_sentences(tmp_path / "a", [SENTENCE, SENTENCE[2:3]])
-    text = (tmp_path / "a").read_text(encoding="utf-8")
-    assert text.startswith("1\tDo\tdo\tAUX\tVB\tMood=Imp\t3\taux\t_\t_\n2\tn't\t")
-    assert text.endswith("punct\t_\t_\n\n3\tgo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n")
-    assert formats.read_sentences(tmp_path / "a") == [SENTENCE, SENTENCE[2:3]]
-
-
 def test_arcs_replace_heads_and_labels():
     changed = formats.with_arcs(SENTENCE[:2], [(2, "x"), (0, "root")])
     assert [word[:6] for word in changed] == [word[:6] for word in SENTENCE[:2]]
@@ -66,12 +58,6 @@ def test_reversed_sentences_have_the_same_tree(tmp_path):
     assert back.read_bytes() == source.read_bytes() != target.read_bytes()
 
 
-def test_a_file_that_cannot_be_reversed(file, tmp_path, capsys):
-    assert reverse.main([file("a", "1\ta\n"), str(tmp_path / "b")]) == 2
-    assert re.fullmatch(r"base_models\.reverse: \S+: found no empty line .*\n", capsys.readouterr().err)
-    assert not (tmp_path / "b").exists()
-
-
 def test_trees_and_where_one_is_wrong(file):
     assert list(formats.read_trees(file("a", "(TOP (NN x))\n"))) == [["TOP", ["NN", "x"]]]
     for text, message in (
@@ -82,11 +68,6 @@ def test_trees_and_where_one_is_wrong(file):
     ):
         with pytest.raises(InputError, match=message):
             list(formats.read_trees(file("b", f"(TOP (NN x))\n{text}\n")))
-
-
-def test_pairs(file):
-    path = file("a", "a b ||| c\n d\t|||  e f ||| 0-0\r\n10\u00a0000 ||| \u2028 |||\n")
-    assert formats.read_pairs(path) == [(["a", "b"], ["c"]), (["d"], ["e", "f"]), (["10\u00a0000"], ["\u2028"])]
 
 
 def test_pairs_with_links(file):
@@ -102,11 +83,6 @@ def test_pairs_with_links(file):
 def test_a_line_without_a_pair(file, line, read):
     with pytest.raises(InputError, match=r"a, line 2: found '.*', expected source words \|\|\| target words"):
         read(file("a", f"a ||| b ||| 0-0\n{line}\n"))
-
-
-def test_links_are_written_in_order(tmp_path):
-    formats.write_links(tmp_path / "a", [[(10, 2), (2, 1), (2, 0)], []])
-    assert (tmp_path / "a").read_text(encoding="utf-8") == "2-0 2-1 10-2\n\n"
 
 
 def test_translations_and_what_will_be_translated(file):

@@ -44,14 +44,6 @@ def test_every_tree_comes_back(tree):
     assert labels.show(parse(write(labels.hide(tree))), words(tree)) == tree
 
 
-def test_tags_are_those_of_the_input(tmp_path):
-    parsed, flat, output = (tmp_path / name for name in ("parsed", "flat", "output"))
-    parsed.write_text("( (·IP (·N hann) (·BEDI var)) )\n(())\n", encoding="utf-8")
-    flat.write_text("(TOP (PRO-N hann) (BEDI var))\n(TOP (N a))\n", encoding="utf-8")
-    assert labels.main(["show", str(parsed), str(output), "--input", str(flat)]) == 0
-    assert output.read_text(encoding="utf-8") == "(TOP (IP (PRO-N hann) (BEDI var)))\n\n"
-
-
 @pytest.mark.parametrize(
     ("form", "expected"),
     [("tagged", "hann@@@·PRO·N var@@@·BEDI\n"), ("columns", "hann\t·PRO·N\nvar\t·BEDI\n\n")],

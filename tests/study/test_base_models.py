@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from pairsig.core import statistics
-from pairsig.core.omission import Omission
 from pairsig.io.errors import InputError
 from study import training
 from study.corpora import counts
@@ -69,18 +68,6 @@ def test_another_model_may_be_given(train, predict, tmp_path):
     assert predict("cat {given} > {output}", model, given=given).read_text(encoding="utf-8") == "known\n"
     with pytest.raises(InputError, match=r"found the placeholder \{given\}"):
         train("cat {given} > {model}")
-
-
-def test_where_a_given_model_failed_there_is_none(train, predict, tmp_path):
-    given = tmp_path / "given"
-    training.leave_out_model(given, "train", "too small")
-    model = train("touch {model} ran", given=given)
-    output = predict("cat {given} > {output}", model, given=given)
-    for path in (model / training.OMISSION, output):
-        fragments = Omission.read(path)
-        assert fragments.stage == "train"
-        assert "the model for {given} could not be trained" in fragments.reason
-        assert "too small" in fragments.reason
 
 
 def test_an_ensemble_gets_the_outputs_of_its_members(predict, tmp_path):
@@ -185,14 +172,6 @@ def test_a_base_model_that_fails_in_every_attempt_has_the_last_reason(train, tmp
     assert job("train", 3, "true", "models/bad") == "exit status 1 of `echo no luck 2; exit 1`: no luck 2"
 
 
-def test_an_attempt_after_one_that_was_killed_succeeds(train, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    job("train", 1, "touch {model}; sleep 60", "models/m", killed=True)
-    assert job("train", 2, "cp {train} {model}", "models/m") == ""
-    assert Path("models/m/model").read_text(encoding="utf-8") == "a\nb\n"
-    assert left_over(tmp_path / "models") == []
-
-
 def test_systems_without_outputs_or_with_broken_ones_are_left_out(train, predict, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("gold.txt").write_text("0-0\n0-0 1-1\n", encoding="utf-8")
@@ -223,12 +202,6 @@ def test_systems_without_outputs_or_with_broken_ones_are_left_out(train, predict
     assert "pairsig" in collected.provenance["versions"]
     with pytest.raises(InputError, match="all 2 systems are left out"):
         counts.collect(["bad.parquet", "vote.parquet"], "e.parquet", "d", {})
-
-
-def test_without_maven_the_message_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "which", {}.get)
-    with pytest.raises(InputError, match=r"found no command mvn, expected it to download a\.jar; install Maven"):
-        training.jar("org.example:a:1.0", "0" * 64, tmp_path / "a.jar")
 
 
 @pytest.fixture

@@ -49,11 +49,3 @@ def test_relations_are_those_of_the_voters(tmp_path):
     assert ensemble.main(["--output", str(output), *map(str, members)]) == 0
     found = [line.split("\t")[6:8] for line in output.read_text(encoding="utf-8").splitlines() if line]
     assert found == [["2", "b"], ["0", "root"], ["2", "first"]]
-
-
-def test_members_with_other_words(tmp_path, capsys):
-    first = write(tmp_path / "a", [2, 0], "rr")
-    second = write(tmp_path / "b", [2, 0], "rr", ["w1", "other"])
-    assert ensemble.main(["--output", str(tmp_path / "output"), str(first), str(second)]) == 2
-    assert "sentence 1: found other words than" in capsys.readouterr().err
-    assert not (tmp_path / "output").exists()

@@ -57,15 +57,3 @@ def test_the_bias_of_the_mean_bootstrap_gain(metric, monkeypatch):
     assert points["value"] == pytest.approx(bias.mean(), abs=noise)
     assert errors["value"] == pytest.approx((bias / close["standard_error"]).mean(), abs=5 / 200)
     assert smallest["value"] <= errors["value"] <= largest["value"]
-
-
-def test_the_median_critical_difference_is_that_of_pairs_that_differ():
-    """1.645 standard errors of the mean difference, in points; two equal systems have none."""
-    rng = np.random.default_rng(2)
-    correct = (rng.random((5, 80)) < np.array([[0.1], [0.3], [0.5], [0.9], [0.0]])).astype(int)
-    correct[4] = correct[3]
-    counts = np.stack([correct, np.ones_like(correct)], axis=2)
-    pairs = np.array([(a, b) for a in range(5) for b in range(a + 1, 5)])
-    errors = [100 * np.std(correct[a] - correct[b]) / 80**0.5 for a, b in pairs.tolist() if (a, b) != (3, 4)]
-    critical_difference = claims._median_critical_difference(counts, registry.metric("accuracy"), pairs)
-    assert critical_difference == pytest.approx(1.6448536 * np.median(errors), rel=1e-6)

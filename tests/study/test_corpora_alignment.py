@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from pairsig import InputError
-from pairsig.readers.outputs import alignment as links_of
 from study.corpora import Segment, alignment
 
 
@@ -49,14 +46,6 @@ def test_links_of_the_shared_task(file):
     assert [alignment.blank(text) for text in texts] == ["a b ||| c d", "a ||| b", "a ||| b"]
 
 
-def test_written_links_are_read_again(file):
-    gold = links_of.Alignment(frozenset({(10, 2), (2, 1)}), frozenset({(10, 2), (2, 1), (2, 0)}))
-    text = alignment.write(gold.sure, gold.possible)
-    assert text == "2p0 2-1 10-2"
-    assert links_of.read(file("links", text + "\n")) == [gold]
-    assert alignment.write([(1, 0), (0, 0)]) == "0-0 1-0"
-
-
 @pytest.mark.parametrize(
     ("source", "target", "options", "message"),
     [
@@ -78,16 +67,3 @@ def test_bad_input(file, source, target, options, message):
         options["target"] = file("fr", target)
     with pytest.raises(InputError, match=message):
         list(alignment.read(file("en", source), **options))
-
-
-@pytest.mark.data
-def test_hansards_and_alibi(data_dir):
-    folder = data_dir / "hansards-wa/test"
-    found = list(alignment.read(folder / "test.e", target=folder / "test.f", links=folder / "test.wa.nonullalign"))
-    assert len(found) == 447
-    assert sum(len(re.findall(r"\d-\d", one.text.rpartition("|||")[2])) for one in found) == 4038
-    folder = data_dir / "alibi-wa/ali/LaVision_TheVision"
-    options = {"target": folder / "LaVision_sents.txt", "links": folder / "ali_w2w_LaVision_TheVision.txt"}
-    found = list(alignment.read(folder / "TheVision_sents.txt", **options, numbered=True, reverse=True))
-    assert len(found) == 106
-    assert found[0].text.endswith(" ||| 0p0 1p0 2-1 3-2 4-3")  # 0p0 0p1 1-2 2-3 3-4 in the file

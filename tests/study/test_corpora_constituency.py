@@ -45,12 +45,6 @@ def test_a_file(tmp_path):
     assert first.document == second.document == "saga.nar"
 
 
-def test_function_tags_may_stay(tmp_path):
-    first, second = read(tmp_path, ICELANDIC, lemmas=True, functions=True)
-    assert first.text == "(TOP (IP-MAT (NP-PRD (NPR-N Sif)) (VBDI hét) (CP-REL (C er)) (, -) (. .)))"
-    assert second.text == "(TOP (IP-MAT (NP (NUM-N 0) (N-D mynda-))))"
-
-
 def test_long_sentences_may_go(tmp_path):
     assert [segment.text.count("Sif") for segment in read(tmp_path, ICELANDIC, lemmas=True, max_words=4)] == [0]
     assert len(read(tmp_path, ICELANDIC, lemmas=True, max_words=5)) == 2
@@ -93,12 +87,6 @@ def test_rules(before, after):
 )
 def test_indices_go_even_if_function_tags_stay(before, after):
     assert stripped(f"({before} (NN x) (NN y))", functions=True) == f"(TOP ({after} (NN x) (NN y)))"
-
-
-def test_the_tree_given_is_left_as_it_is():
-    tree = trees.parse("( (NP-1 (NP (NN x))) (ID 1))")
-    constituency.strip(tree)
-    assert tree == ["", ["NP-1", ["NP", ["NN", "x"]]], ["ID", "1"]]
 
 
 def test_blank():

@@ -3,8 +3,6 @@
 import pytest
 
 from pairsig.io.errors import InputError
-from pairsig.readers.outputs import conllu
-from study import corpora
 from study.corpora import dependency
 
 FILE = """\
@@ -59,18 +57,3 @@ def test_errors_name_the_line(treebank, old, new, message):
     treebank.write_text(FILE.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         list(dependency.read(treebank))
-
-
-@pytest.mark.data
-def test_the_english_web_treebank(data_dir, tmp_path):
-    path = data_dir / "ud-english-ewt" / "en_ewt-ud-test.conllu.xz"
-    found = list(dependency.read(path, genre=True))
-    assert len(found) == 2077
-    genres = {one.domain for one in found}
-    assert genres == {"weblog", "newsgroup", "email", "reviews", "answers"}
-    # The same words and heads as our reader of treebanks finds, which follows the official evaluation.
-    whole = tmp_path / "words.conllu"
-    whole.write_text(corpora.join("dependency", [one.text for one in found]), encoding="utf-8")
-    for ours, theirs in zip(conllu.read(whole), conllu.read(path), strict=True):
-        assert ours.words == theirs.words
-        assert ours.heads == theirs.heads

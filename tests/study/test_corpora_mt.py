@@ -104,14 +104,3 @@ def test_every_third_segment_is_held_out_unless_its_text_is_in_the_training_set(
     assert taken(path, skip=1, held_out=3, first=1) == ["c ||| x"]
     with pytest.raises(InputError, match="found hold_out=2 and held_out=3, expected only one of them"):
         taken(path, hold_out=2, held_out=3)
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_held_out_hansards_are_not_in_the_training_set(data_dir):
-    folder = f"{data_dir}/hansards-wa/train/combination25000"
-    options = ("mt", [f"{folder}.f.xz+{folder}.e.xz"], {"lowercase": "true"})
-    kept = {one.text for one in corpora.read(*options, skip=447, hold_out=8)}
-    test_set = [one.text for one in corpora.read(*options, skip=447, held_out=8)]
-    assert len(test_set) == 2393
-    assert kept.isdisjoint(test_set)

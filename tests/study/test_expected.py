@@ -7,8 +7,6 @@ import pytest
 from scipy.special import expit, logit, ndtr
 from scipy.stats import t as student
 
-import simulate
-from pairsig.comparisons.all_pairs import compare
 from study.analysis import expected, over_systems
 
 RANGES = [(0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)]
@@ -42,13 +40,6 @@ def test_two_test_sets_of_one_population(d_1, s_1, d_2, s_2, bounds):
     second = mean + (mean - first) * v_2 / v_1
     found = expected.on_another(d_1, s_1, d_2, s_2, *bounds)
     assert np.allclose(found, drawn(first, s_1, second, *bounds), atol=1e-3)
-
-
-def test_without_any_gain_it_is_a_toss_of_a_coin():
-    right, wrong = expected.on_population(0.0, 1.0, 0.04, 0.06)
-    assert right == pytest.approx(wrong)
-    right, wrong = expected.on_another(0.0, 1.0, 0.0, 1.0, 0.04, 0.06)
-    assert wrong == pytest.approx(right + wrong)  # equal sizes and no gain on both: what one wins, the other loses
 
 
 def test_certain_and_impossible():
@@ -90,29 +81,3 @@ def test_two_test_sets_in_which_a_rate_differs_give_no_interval():
     assert np.isnan([cells["difference_low"], cells["difference_high"]]).all()
     many = np.repeat(np.stack([np.arange(12), np.full(12, -1)], axis=1), 6, axis=0)
     assert np.isfinite(expected.share(right, 1 - right, systems, many)).all()
-
-
-def gains_of(data, segments):
-    chosen = data.select(segments=np.sort(segments))
-    table = compare(chosen, "bootstrap", alternative="observed", metric="f1", n_resamples=400)
-    names = table[["system_a", "system_b"]].to_numpy(dtype=str)
-    order = np.lexsort(np.sort(names, axis=1).T)
-    sign = np.where(names[:, 0] < names[:, 1], 1, -1)
-    columns = (sign * table["gain"], table["standard_error"], table["pvalue_one_sided"])
-    return [column.to_numpy()[order] for column in columns]
-
-
-@pytest.mark.slow
-def test_as_if_the_segments_were_shuffled_and_dealt_out_again():
-    data = simulate.statistics("f1", n_systems=24, n_segments=600, n_groups=4, spread=0.12, seed=6)
-    rng = np.random.default_rng(5)
-    bounds, first, second = (0.02, 0.16), np.arange(200), np.arange(200, 600)
-    (d_1, s_1, _), (d_2, s_2, _) = gains_of(data, first), gains_of(data, second)
-    right, wrong = expected.on_another(d_1, s_1, d_2, s_2, *bounds)
-    replicated = []
-    for _ in range(150):
-        order = rng.permutation(600)
-        (one, _, p), (other, _, _) = gains_of(data, order[:200]), gains_of(data, order[200:])
-        replicated.extend(((one > 0) == (other > 0))[(p >= bounds[0]) & (p <= bounds[1])])
-    assert right.sum() / (right + wrong).sum() == pytest.approx(np.mean(replicated), abs=0.02)
-    assert (right + wrong).sum() == pytest.approx(len(replicated) / 150, rel=0.08)

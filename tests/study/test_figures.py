@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -20,12 +18,11 @@ from matplotlib.text import Text
 from scipy.stats import norm
 
 from pairsig.io.errors import InputError
-from pairsig.io.pictures import save
 from pairsig.io.tables import frame
 from running import ROOT
 from study.analysis.pairs import subsets as kinds_of_pairs
 from study.figures import confidence
-from study.figures.style import says, titled
+from study.figures.style import titled
 from study.tables.declared import declared
 from study.test_sets import Derivation
 
@@ -337,15 +334,6 @@ def test_up_to_six_sizes_are_drawn_with_the_papers_thresholds(sized: pd.DataFram
     assert list(scatter(FIGURES["sizes"](many).axes[0]))[::5] == ["25", "1,600"]  # six of seven sizes
 
 
-def test_a_sample_of_many_pairs_is_drawn() -> None:
-    table = pd.concat([comparisons(50, 100, derived="domain", domain=d) for d in ("news", "speech")])
-    figure = FIGURES["domains"](table)
-    for points in scatter(figure.axes[0]).values():
-        assert len(points) == 1_000
-        assert {*points[:, 0]} <= {*table["gain"]}
-    assert "1,000 random pairs of 1,225 each" in words(figure)
-
-
 def test_domains_of_the_most_common_size() -> None:
     parts = [(d, n) for d in ("news", "social") for n in (200, 400)] + [("speech", 200)]
     table = pd.concat([comparisons(8, n, derived="domain", domain=d) for d, n in parts])
@@ -518,16 +506,6 @@ def test_families_that_too_few_pairs_validate_are_named() -> None:
     assert "domains (BLEU)" in few
 
 
-def test_the_title_stands_above_the_panels() -> None:
-    figure = says(FIGURES["table_1"](*arguments("table_1")), "Larger gains mean more confidence, over very many pairs")
-    message = "Figure 3. Parsing: larger gains mean more confidence, over very many pairs"
-    assert titled(figure, "Figure 3. Parsing").get_suptitle().split() == message.split()
-    figure.draw_without_rendering()
-    place = figure._suptitle.get_window_extent()
-    assert figure.bbox.x0 <= place.x0 < place.x1 <= figure.bbox.x1
-    assert all(place.y0 >= axes.get_tightbbox().y1 for axes in figure.axes if axes.axison)
-
-
 def title(figure: Figure) -> str:
     """The title, on one line."""
     return " ".join(titled(figure).get_suptitle().split())
@@ -550,14 +528,6 @@ def test_pairs_need_smaller_gains_if_their_interval_lies_below(same: tuple[float
     assert title(FIGURES["gain_confidence"](table, thresholds.reset_index())) == expected
 
 
-def test_thresholds_in_another_order_than_the_curves_are_explained() -> None:
-    """A threshold is a percentile and a curve a median: they may order classes of pairs differently."""
-    table = comparisons(60, n_groups=4)  # pairs of one group correlate more: their curve is steeper
-    for same, explained in ((9.0, True), (0.1, False)):
-        thresholds = threshold_rows(table).assign(verdict="estimated", threshold=[1.0, same, 1.0])
-        assert ("their order differs" in words(FIGURES["gain_confidence"](table, thresholds))) == explained
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_empty_tables_say_so_below_a_title_of_what_is_plotted(name: str) -> None:
     figure = FIGURES[name](*(table.iloc[:0] for table in arguments(name)))
@@ -565,11 +535,3 @@ def test_empty_tables_say_so_below_a_title_of_what_is_plotted(name: str) -> None
     assert title(figure)
     figure.set_layout_engine("none")
     figure.draw_without_rendering()
-
-
-@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
-def test_the_same_figure_has_the_same_bytes_whatever_the_users_settings(suffix: str, tmp_path: Path) -> None:
-    save(FIGURES["gain_confidence"](comparisons(8)), tmp_path / f"plain{suffix}")
-    with rc_context({"font.size": 20, "axes.grid": True, "svg.hashsalt": None, "savefig.bbox": "tight"}):
-        save(FIGURES["gain_confidence"](comparisons(8)), tmp_path / f"changed{suffix}")
-    assert (tmp_path / f"plain{suffix}").read_bytes() == (tmp_path / f"changed{suffix}").read_bytes()

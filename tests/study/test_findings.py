@@ -146,15 +146,6 @@ def test_a_rate_over_test_sets_without_an_interval_says_why(n_systems, note):
     assert not text.all_hold([row["difference"]], 0)
 
 
-def test_what_is_not_known_supports_no_conclusion():
-    assert not text.Number().holds(0)
-    assert not text.Number(1.0).holds(1)
-    assert not text.all_hold([], 0)
-    assert text.all_hold([text.Number(1, 0, 2), text.Number(2, 1, 3)], 1)
-    assert not text.all_hold([text.Number(1, 0, 2), text.Number(2, 1.5, 3)], 1)
-    assert str(text.least([])) == str(text.most([])) == text.ABSENT
-
-
 def test_a_run_without_most_numbers_is_called_small(tables):
     few = tables["reproduction"].copy()
     absent = few.index[3:]

@@ -184,13 +184,3 @@ def test_the_best_of_every_source():
         kept[rule.source].append((rule.count, rule.lexical_given_source))
     assert any(len(one) > 2 for one in of_source.values())
     assert {source: sorted(one, reverse=True)[:2] for source, one in of_source.items()} == kept
-
-
-def test_rules_are_the_same_again():
-    text = (*bitext(7), [tuple("abc")], SHAPES[2])
-    assert list(rules(*text)) == list(rules(*text))
-
-
-def test_nothing_to_extract():
-    assert not list(rules([(("a",), ("b",))], [[]], [1], [("a",)], SHAPES[0]))
-    assert not list(rules([], [], [], [("a",)], SHAPES[2]))

@@ -13,10 +13,6 @@ import numpy as np
 import pytest
 
 from base_models import joint_hmm as joint
-from pairsig.metrics import registry
-from pairsig.readers.outputs.alignment import Alignment
-from pairsig.readers.outputs.alignment import read as read_links
-from study.corpora import alignment
 from toys import TINY, write_pairs
 
 
@@ -64,13 +60,6 @@ def test_posteriors_are_sums_over_all_alignments(n, m, hmm):
         assert expected.sum() == pytest.approx(found.sum())
 
 
-def test_expected_jumps_are_those_found_if_the_data_follow_the_weights():
-    """If all emissions are equal, the posterior of the jumps is the prior."""
-    jumps = np.random.default_rng(1).random(2 * joint.WIDEST + 1)
-    _, _, found, expected, _ = joint._hmm(np.ones((5, 9)), np.ones(5), jumps)
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
-
-
 def test_em_never_lowers_the_likelihood_of_a_direction():
     model = joint.fit(TINY, iterations=6, joint=False)
     for direction in zip(*model.likelihoods, strict=True):
@@ -113,14 +102,6 @@ def test_copies_count_as_often_as_they_come():
     assert not np.allclose(joint.fit(pairs).forward.jumps, joint.fit([TINY[0], TINY[1], TINY[3]]).forward.jumps)
 
 
-def test_unseen_words_are_placed_by_their_neighbours():
-    model = joint.fit(TINY)
-    forward, backward = joint.posteriors(model, (["the", "dog", "is", "small"], ["la", "vache", "est", "petite"]))
-    assert forward[:, 1].argmax() == backward[1].argmax() == 1
-    forward, _ = joint.posteriors(model, (["dog"], ["chien", "noir"]))
-    assert np.isfinite(forward).all()
-
-
 def test_a_model_written_and_read_again(tmp_path):
     model = joint.fit([*TINY, (["\u00a0", "x\u2028"], ["naïf\0"])])
     joint.write(model, tmp_path / "model")
@@ -144,26 +125,3 @@ def test_same_bytes_whatever_the_hash_seed(tmp_path):
     for name in ("model", "output"):
         assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}2").read_bytes()
     assert (tmp_path / "output1").read_text().splitlines()[1] == "0-0 1-1"
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_hansards(data_dir):
-    """Far better than the diagonal, and agreement is better than none, on a tenth of the data."""
-    folder = data_dir / "hansards-wa"
-    files = folder / "train/combination25000.e.xz", folder / "train/combination25000.f.xz"
-    pairs = []
-    for segment in itertools.islice(alignment.read(files[0], target=files[1]), 3000):
-        source, target = segment.text.split(" ||| ")
-        pairs.append((source.split(" "), target.split(" ")))
-    gold = read_links(folder / "test/test.wa.nonullalign", n_segments=447)
-
-    def aer(model):
-        output = [Alignment(links, links) for links in (frozenset(joint.decode(model, pair)) for pair in pairs[:447])]
-        metric = registry.metric("aer")
-        counts = metric.statistics(output, gold)
-        return float(metric.score(np.array([counts[column].sum() for column in metric.columns])))
-
-    alone, together = aer(joint.fit(pairs, joint=False)), aer(joint.fit(pairs))
-    assert together < alone
-    assert together < 14

@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("numba")
 
 from base_models import joshua
-from pairsig import InputError
 
 TRAINING = "le chat [ noir ] ||| the black [ cat ]\nle chat ||| the cat\nle roi | oui ||| the king | yes\n" * 4
 WANTED = "le chat noir\nle [ roi ]\n"
@@ -90,24 +89,6 @@ def test_joshua_gets_the_model_and_the_weights(trained, tmp_path, programs, sear
     assert f"-lm_order 4 -lm_file {model}/language_model\n" in config
     assert f"search = {search}\n" in config
     assert config.endswith("lm_0 0.5\ntm_pt_0 0.1\n")
-
-
-@COMPILED
-def test_a_missing_translation_is_reported(trained, tmp_path, monkeypatch):
-    model = trained("stack")
-    source = tmp_path / "input.txt"
-    source.write_text("a\nb\n", encoding="utf-8")
-    monkeypatch.setattr(joshua, "_java", lambda *_, stdin, stdout: stdout.write(stdin.readline()))
-    with pytest.raises(InputError, match="found 1 translations by Joshua, expected 2"):
-        joshua.predict(model, source, tmp_path / "out.txt", search="stack", weights=WEIGHTS, jars=tmp_path)
-    assert not (tmp_path / "out.txt").exists()
-
-
-def test_a_training_set_without_pairs_is_refused(tmp_path, programs):
-    path = tmp_path / "train.txt"
-    path.write_text(WANTED, encoding="utf-8")
-    with pytest.raises(InputError, match="found no pair with at most 60 words per side, expected"):
-        joshua.train(path, tmp_path / "model", search="stack", jars=tmp_path)
 
 
 @pytest.mark.parametrize("text", ["lm_0", "lm_0=x", "lm_0=1,,", ""])

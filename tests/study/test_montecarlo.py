@@ -1,8 +1,6 @@
 """Monte Carlo against exact: simulated systems beside the paper's, closed forms beside enumeration."""
 
 import statistics
-from itertools import chain, repeat
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -156,13 +154,3 @@ def test_race_times_every_test_once_a_size():
     assert set(found["n_repeats"]) == {2}
     papers = racing.race([250], n_repeats=1, metrics=["accuracy"])["n_resamples"].dropna()
     assert papers.tolist() == [20_000, 40_000]
-
-
-def test_race_tells_the_median_and_the_ends_of_its_times(monkeypatch):
-    """A clock that makes every test take 0.2, 0.5 and 0.1 seconds."""
-    ticks = chain.from_iterable(repeat([0.0, 0.2, 0.0, 0.5, 0.0, 0.1]))
-    monkeypatch.setattr(racing, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
-    found = racing.race([250], n_resamples=(20,), n_repeats=3, metrics=["accuracy"])
-    assert (
-        found[["seconds", "seconds_low", "seconds_high", "n_repeats"]].to_numpy().tolist() == [[0.2, 0.1, 0.5, 3]] * 2
-    )

@@ -36,17 +36,6 @@ def test_no_projective_tree_has_a_higher_score(size, number):
         assert score(found, scores) == pytest.approx(max(score(heads, scores) for heads in every))
 
 
-def test_a_toy_grammar_is_learned(tmp_path):
-    generator = random.Random(1)
-    training_set = write_sentences(tmp_path / "train", [sentence(generator) for _ in range(50)])
-    held_out = [sentence(generator) for _ in range(20)]
-    expected = write_sentences(tmp_path / "expected", held_out).read_text(encoding="utf-8")
-    segments = write_sentences(tmp_path / "input", held_out, blank=True)
-    mst.train(training_set, tmp_path / "model", seed=1)
-    mst.predict(tmp_path / "model", segments, tmp_path / "output")
-    assert (tmp_path / "output").read_text(encoding="utf-8") == expected
-
-
 def random_sentences(seed, number=12, size=6):
     """Sentences whose trees no features can tell."""
     generator = np.random.default_rng(seed)
@@ -120,14 +109,6 @@ def test_words_of_one_sentence_and_its_copies_are_unknown():
     assert set(known.tolist()) == {12, 13, int(mst._UNKNOWN)}
     changed = mst._only_known(one.atoms, known)[:, 0]
     assert changed.tolist() == [*[int(mst._UNKNOWN)] * 5, 12, 13]
-
-
-def test_long_sentences_have_no_more_features_than_there_is_room_for(tmp_path):
-    rows = [("w", "X", number + 1 if number < 200 else 0, "r") for number in range(1, 201)]
-    training_set = write_sentences(tmp_path / "train", [rows])
-    mst.train(training_set, tmp_path / "model", seed=1)
-    mst.predict(tmp_path / "model", write_sentences(tmp_path / "input", [rows], blank=True), tmp_path / "output")
-    assert (tmp_path / "output").read_text(encoding="utf-8").count("\n") == 201
 
 
 def test_bad_input_is_reported_in_one_sentence(tmp_path):

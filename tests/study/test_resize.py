@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import simulate
-from pairsig import InputError
 from pairsig.comparisons import all_pairs
 from pairsig.io.columns import COMPARISONS
 from study.test_sets import doubling
@@ -53,14 +52,6 @@ def test_initial_segments_of_a_shuffled_test_set(systems):
     assert np.abs(times - 400 / 6).max() < 4.5 * 7.5
 
 
-def test_initial_segments_are_smaller_than_the_whole(systems):
-    """The whole is the business of `compare`: it would come twice in every table and figure."""
-    assert list(labelled(other_test_sets(systems, initial=[59, 60, 61]))) == ["first-59"]
-    assert doubling(100, 800) == [100, 200, 400]
-    assert doubling(100, 801) == [100, 200, 400, 800]
-    assert doubling(100, 100) == []
-
-
 @pytest.mark.parametrize(
     ("kind", "labels"),
     [("domain", ("news", "speech", "news")), ("document", ("a", "b", "a"))],
@@ -99,13 +90,6 @@ def test_halves_part_the_test_set(systems):
         both = [*sets[one].segments, *sets[other].segments]
         assert sorted(both, key=int) == list(systems.segments)
     assert sets["half-1"].segments.tolist() != sets["half-3"].segments.tolist()
-
-
-def test_bad_input(systems):
-    with pytest.raises(InputError, match="found no test sets to make"):
-        resize(systems, metric="f1")
-    with pytest.raises(InputError, match="found the first size 0"):
-        doubling(0, 10)
 
 
 def test_a_test_set_is_described_by_columns(systems):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from base_models import sequence_labelling
 from base_models.sequence_labelling import decode, encode
-from pairsig.metrics.constituency import parseval
 from pairsig.readers.outputs import trees
 from study.corpora import constituency
 
@@ -144,29 +143,3 @@ def test_the_same_seed_the_same_model(training_set, tmp_path):
     first = trained("first", 1)
     assert first == trained("again", 1)
     assert first != trained("other", 2)
-
-
-def test_no_tree_of_two_words(training_set, tmp_path, capsys):
-    training_set.write_text("(TOP (UH yes))\n")
-    assert run("train", train=training_set, model=tmp_path / "model", seed=1) == 2
-    assert "train: found no tree with two or more words" in capsys.readouterr().err
-
-
-@pytest.mark.data
-def test_quality_on_sagas(data_dir, tmp_path):
-    pytest.importorskip("pycrfsuite")
-    folder = data_dir / "icepahc/finished"
-
-    def write(name, year, stop):
-        texts = [segment.text for segment in constituency.read(folder / f"{year}.nar-sag.psd.xz", lemmas=True)][:stop]
-        (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-        (tmp_path / f"{name}.input").write_text("".join(f"{constituency.blank(text)}\n" for text in texts))
-
-    write("train", "1350.finnbogi", 1000)
-    write("test", "1310.grettir", 300)
-    sequence_labelling.train(tmp_path / "train", tmp_path / "model", 1)
-    sequence_labelling.predict(tmp_path / "model", tmp_path / "test.input", tmp_path / "output")
-    ours, gold = (trees.read(tmp_path / name, one_per_line=True) for name in ("output", "test"))
-    counts = parseval(ours, gold)
-    assert not counts["status"].any()
-    assert 200 * counts["matched"].sum() / (counts["predicted"] + counts["gold"]).sum() > 75

@@ -10,12 +10,11 @@ import pytest
 from scipy import stats
 
 from pairsig import Statistics
-from pairsig.core import statistics
 from pairsig.metrics import registry
 from study.analysis import over_systems
-from study.beyond.training_variance import BETTER_METHOD, TRAINING_VARIANCE, _Runs, _scored, training_variance
+from study.beyond.training_variance import _Runs, _scored, training_variance
 from study.figures.training_variance import training_variance as figure
-from test_recomputed import F1, STATISTICS, f1, f1_influence, reference
+from test_recomputed import F1, f1, f1_influence, reference
 from test_recomputed import counts as counts_of
 
 MEAN = registry.metric("mean")
@@ -56,34 +55,6 @@ class TestKnownVariances:
         assert np.mean([table["share_significant_by_method"].mean() for table in tables]) == pytest.approx(
             0.05, abs=0.012
         )
-
-    @pytest.mark.slow
-    def test_and_more_on_larger_test_sets_where_it_does(self):
-        """A variance of training that is as large as that of single segments on 200 segments."""
-        n, training = 3200, 0.5 * 16
-        tables = [
-            training_variance([simulated(np.random.default_rng(i), n=n, training=training)], splits=4)[0]
-            for i in range(8)
-        ]
-        for size in (100, 400, 1600, 3200):
-            expected = 2 * stats.norm.sf(1.96 / sqrt(1 + training / 0.5 * size / n))
-            rows = [table[table["n_segments"] == size].iloc[0] for table in tables]
-            assert np.mean([row["share_significant"] for row in rows]) == pytest.approx(expected, abs=0.05)
-            assert np.mean([row["share_significant_by_method"] for row in rows]) == pytest.approx(0.05, abs=0.025)
-
-    def test_swaps_of_segments_make_runs_that_differ_by_chance(self):
-        """Of real runs: at every segment the outputs of two are exchanged at random, and 5 % of pairs differ."""
-        given = statistics.read(STATISTICS / "icepahc-23.parquet").numbered()
-        counts = given.of(registry.metric("parseval"))[:, :, :3].astype(float)
-        rng = np.random.default_rng(1)
-        replicated = []
-        for a, b in combinations(range(90), 2):
-            if given.methods[a] == given.methods[b]:
-                swapped = rng.random(counts.shape[1]) < 0.5
-                one, two = np.where(swapped[:, None], counts[[b, a]], counts[[a, b]])
-                gain, error = gain_and_error(one, two)
-                replicated.append(normal_p(gain / error) < 0.05)
-        assert np.mean(replicated) == pytest.approx(0.05, abs=0.03)
 
 
 def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
@@ -145,11 +116,6 @@ class TestBetterMethod:
             rows.loc["method-level test", "expected"], abs=0.1
         )
 
-    @pytest.mark.slow
-    def test_where_training_does_not_matter_it_names_both(self):
-        rows = self.rows(5, training=0)
-        assert rows.loc["method", "replicated"] == pytest.approx(rows.loc["method", "expected"], abs=0.05)
-
 
 class TestFewRuns:
     def test_one_run_each_is_too_few(self):
@@ -163,11 +129,6 @@ class TestFewRuns:
         assert [len(table) for table in found] == [0, 0]
         text = " ".join(text.get_text() for axes in figure(*found).axes for text in axes.texts)
         assert "too few pairs of runs" in text
-
-    def test_rows_are_keyed(self):
-        found = training_variance([simulated(np.random.default_rng(i), n=200, dataset=f"s{i}") for i in range(2)])
-        for table, declared in zip(found, (TRAINING_VARIANCE, BETTER_METHOD), strict=True):
-            assert not table.duplicated(list(declared.key)).any()
 
 
 # The findings again, from the embedded counts, with numpy and pyarrow alone.

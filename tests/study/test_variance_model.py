@@ -10,7 +10,6 @@ from scipy import stats
 from pairsig import InputError
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.tables import frame
-from pairsig.planning import sample_size
 from study.beyond.variance_model import _interval_of_share, variance_model
 from study.tables.columns import OVERLAPS
 
@@ -93,20 +92,6 @@ def test_left_out_by_loops():
     )
     used = errors[errors["used"] & (errors["given"] == "correlation")].iloc[0]
     assert used["error"] == rows.loc["all", "error"]
-
-
-@pytest.mark.slow
-def test_coverage_of_pairs_of_other_test_sets():
-    """Over 12 simulated studies 95 % of the pairs of a new test set, with φ, τ and ω estimated from 12 and 6."""
-    covered = []
-    for seed in range(12):
-        table, _ = variance_model(*simulated(seed, n_pairs=8), NO_OVERLAPS)
-        row = table[(table["metric"] == "bleu") & (table["given"] == "correlation")].iloc[0]
-        reach = sample_size.reach(row["between"], row["within"], row["n_datasets"], row["degrees"])
-        rng = np.random.default_rng([seed, 9])
-        new = rng.normal(0, BETWEEN, (500, 1)) + rng.normal(0, WITHIN, (500, 4)) + math.log(PHI["bleu"])
-        covered.append(np.mean(np.abs(new - math.log(row["overdispersion"])) <= reach))
-    assert abs(np.mean(covered) - 0.95) < 3.5 * np.std(covered) / math.sqrt(12)
 
 
 def test_datasets_on_the_same_segments_are_left_out_together():
