@@ -21,13 +21,6 @@ scattergather:
     resamples=2,
 
 
-# Rules that run outside the cluster: they take less time than a submission, or require the internet.
-localrules:
-    all,
-    verify,
-    jar,
-
-
 include: "rules/common.smk"
 include: "rules/corpora.smk"
 include: "rules/train.smk"

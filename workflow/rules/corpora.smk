@@ -2,7 +2,8 @@
 
 
 rule verify:
-    """Verify the checksums of a corpus."""
+    """Verify the checksums of a corpus, outside a cluster: it takes less time than a submission."""
+    localrule: True
     input:
         sums=f"{config['data_dir']}/{{corpus}}/SHA256SUMS",
     output:
