@@ -113,13 +113,8 @@ def test_both_snakefiles_run_the_study_and_no_rule_is_hidden(tmp_path):
     assert jobs(one) == jobs(other) != {}
 
 
-@pytest.mark.parametrize(
-    "snakefile",
-    [f'"{ROOT}/workflow/Snakefile"', f'gitfile("{ROOT}", "workflow/Snakefile", ref="HEAD")'],
-    ids=["file", "git"],
-)
-def test_as_a_module_with_a_part_of_the_configuration(tmp_path, snakefile):
-    """Another workflow takes the rules, from a folder or a commit, with its own sheets."""
+def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
+    """Another workflow takes the rules, with its own sheets, and a prefix for what they make."""
     sheets = [str(ROOT / "config"), str(ROOT / "config/example")]
     part = {"sheets": sheets, "datasets": ["example"], "tables": ["thresholds"], "resampling": {"n_resamples": 100}}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(part), encoding="utf-8")
@@ -127,7 +122,7 @@ def test_as_a_module_with_a_part_of_the_configuration(tmp_path, snakefile):
     for path in (ROOT / "config/example").glob("*.txt"):
         shutil.copy(path, tmp_path / "config/example")
     (tmp_path / "Snakefile").write_text(
-        f'configfile: "config.yaml"\nmodule study:\n    snakefile: {snakefile}\n    config: config\n'
+        f'configfile: "config.yaml"\nmodule study:\n    snakefile: "{ROOT}/workflow/Snakefile"\n    config: config\n'
         "use rule * from study as study_*\nrule all:\n    default_target: True\n    input: rules.study_all.input\n",
         encoding="utf-8",
     )

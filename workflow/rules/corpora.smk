@@ -2,8 +2,6 @@
 
 
 rule verify:
-    """Verify the checksums of a corpus, outside a cluster: it takes less time than a submission."""
-    localrule: True
     input:
         sums=f"{config['data_dir']}/{{corpus}}/SHA256SUMS",
     output:
@@ -12,6 +10,8 @@ rule verify:
         "<logs>/verify/{corpus}.log",
     benchmark:
         "<benchmarks>/verify/{corpus}.tsv"
+    """Verify the checksums of a corpus, outside a cluster: it takes less time than a submission."""
+    localrule: True
     conda:
         "../envs/pairsig.yaml"
     params:
