@@ -124,7 +124,8 @@ def read(
     """
     if hold_out and held_out:
         raise InputError(f"found hold_out={hold_out} and held_out={held_out}, expected only one of them")
-    reader, chosen = module(task), check(task, options)
+    reader = module(task)
+    (chosen,) = sort_options(options, f"corpora of the task {task}", reader.read)
     segments = []
     for file in files:
         domain, _, paths = file.rpartition("=")
@@ -151,12 +152,6 @@ def _split(segments: Sequence[Segment], every: int) -> tuple[list[Segment], list
     remaining = [segment for number, segment in enumerate(segments, start=1) if number % every]
     known = {segment.text for segment in remaining}
     return remaining, [segment for segment in segments[every - 1 :: every] if segment.text not in known]
-
-
-def check(task: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """Convert the options of a task's `read` from text to their types."""
-    (chosen,) = sort_options(options, f"corpora of the task {task}", module(task).read)
-    return chosen
 
 
 def join(task: str, texts: Sequence[str]) -> str:

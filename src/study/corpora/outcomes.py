@@ -73,7 +73,13 @@ def read(
     """
     from pairsig.core.statistics import Statistics  # imports pandas, which the sheets do not need
 
-    function, chosen = READERS[choose(reader, READERS, "reader of outcomes")], check(reader, files, options)
+    function = READERS[choose(reader, READERS, "reader of outcomes")]
+    taken = [p for p in signature(function).parameters.values() if p.kind is not Parameter.KEYWORD_ONLY]
+    least = sum(parameter.default is Parameter.empty for parameter in taken)
+    if not least <= len(files) <= len(taken):
+        many = f"{least}" if least == len(taken) else f"{least} to {len(taken)}"
+        raise InputError(f"number of files: found {len(files)}, expected {many} for the reader {reader}")
+    (chosen,) = sort_options(options, f"the reader of outcomes {reader}", function)
     try:
         outcomes = function(*map(Path, files), **chosen)
         lacking = outcomes.scores.sort_index(axis=1).isna().sum()
@@ -102,22 +108,6 @@ def read(
             for name, number in lacking[lacking > 0].items()
         ),
     )
-
-
-def check(reader: str, files: Sequence[str], options: Mapping[str, str]) -> dict[str, Any]:
-    """Convert the options of a reader from text to their types, and check the number of files."""
-    function = READERS[choose(reader, READERS, "reader of outcomes")]
-    taken = [
-        parameter
-        for parameter in signature(function).parameters.values()
-        if parameter.kind is not Parameter.KEYWORD_ONLY
-    ]
-    least = sum(parameter.default is Parameter.empty for parameter in taken)
-    if not least <= len(files) <= len(taken):
-        many = f"{least}" if least == len(taken) else f"{least} to {len(taken)}"
-        raise InputError(f"number of files: found {len(files)}, expected {many} for the reader {reader}")
-    (chosen,) = sort_options(options, f"the reader of outcomes {reader}", function)
-    return chosen
 
 
 def llmbar(archive: Path) -> _Outcomes:

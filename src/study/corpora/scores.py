@@ -23,12 +23,6 @@ def roles(
     return declared | several
 
 
-def check(options: Mapping[str, str]) -> dict[str, Any]:
-    """Convert options from text to parameters of `pairsig.read`."""
-    (chosen,) = sort_options(options, "the reader table", roles)
-    return roles(**chosen)
-
-
 def read(
     files: Sequence[str],
     options: Mapping[str, str],
@@ -57,7 +51,8 @@ def read(
     from pairsig.readers import inputs
 
     data = dict(zip(systems, files, strict=True)) if systems else files[0] if len(files) == 1 else list(files)
-    declared = check(options)
+    (chosen,) = sort_options(options, "the reader table", roles)
+    declared = roles(**chosen)
 
     def attempt(**others: Any) -> Statistics:
         return inputs.read(data, reader="table", **declared, **others)

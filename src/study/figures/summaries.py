@@ -27,7 +27,7 @@ BROWN = ((100, 3.00), (24_000, 0.22))
 
 
 @styled
-def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = None) -> Figure:
+def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure:
     """Critical differences against the number of segments, with fitted power laws (the paper's section 4.1).
 
     Both axes are logarithmic, so that critical difference = coefficient · n^exponent is a straight line. Thin dashed
@@ -43,16 +43,15 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         Critical differences without a fit are left out, unless there are no fits.
     """
     keys = ["dataset", "metric", "test", "subset"]
-    if size_scaling is not None:
-        size_scaling = _of_all(size_scaling)
-        largest = size_scaling.sort_values("n_high", ascending=False, kind="stable")
-        size_scaling = size_scaling.loc[
-            largest.groupby([largest["metric"].map(metric_name), "subset"], sort=False).head(2).index.sort_values()
-        ]
+    size_scaling = _of_all(size_scaling)
+    largest = size_scaling.sort_values("n_high", ascending=False, kind="stable")
+    size_scaling = size_scaling.loc[
+        largest.groupby([largest["metric"].map(metric_name), "subset"], sort=False).head(2).index.sort_values()
+    ]
     message = _exponents(size_scaling)
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
     drawn = _of_all(drawn[drawn["critical_difference"] > 0])
-    if size_scaling is not None and len(size_scaling):
+    if len(size_scaling):
         drawn = drawn.merge(size_scaling[keys].drop_duplicates(), on=keys)
     figure = Figure(figsize=(style.PAGE, 3.0))
     axes = figure.add_subplot()
@@ -80,7 +79,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         name = str(key[0]).replace("task=", "all of ")
         label = f"{name}, {metric}" + (f", {key[3]}" if subsets else "")
         label = label.replace("$", r"\$")  # only the exponent is mathematics
-        if size_scaling is not None and len(size_scaling):
+        if len(size_scaling):
             fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
             ends = sizes[[0, -1]]
             axes.plot(ends, fit["coefficient"] * ends ** fit["exponent"], color=colour, linewidth=1, gid="fit")
@@ -102,9 +101,9 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
     return style.says(figure, message)
 
 
-def _exponents(size_scaling: pd.DataFrame | None) -> str:
+def _exponents(size_scaling: pd.DataFrame) -> str:
     """State the fitted exponents, and how many of their intervals contain −1/2."""
-    if size_scaling is None or size_scaling.empty:
+    if size_scaling.empty:
         return "Critical differences by size of the test set"
     steepest, flattest = (two_decimals(size_scaling["exponent"].agg(end)) for end in ("min", "max"))
     name = "The size exponent of the critical difference is"

@@ -62,13 +62,10 @@ TASKS = {
 """Names of tasks that are not called as in the sheets."""
 
 
-def complete(tables: Tables) -> Tables:
-    """Add the tables of the study that a run lacks, without rows."""
-    return {name: frame(table, []) for name, table in all_declared().items() if name not in tables} | dict(tables)
-
-
 def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
     """Select the rows of a table with these cells; text with a `*` is a pattern."""
+    if unknown := sorted(set(cells) - set(tables[table].columns)):
+        raise InputError(f"found the column {unknown[0]}, expected one of {table}: {', '.join(tables[table].columns)}")
     selected = tables[table]
     for name, cell in cells.items():
         if isinstance(cell, str) and "*" in cell:
@@ -193,38 +190,6 @@ class Row:
         return count if column.type is int else forms.get(column.shown, _TWO_DECIMALS)
 
 
-class Source:
-    """What templates call to find numbers in the tables of a run."""
-
-    def __init__(self, tables: Tables) -> None:
-        self.tables = complete(tables)
-        self.declared = all_declared()
-
-    def known(self, name: str) -> str:
-        """The name of a table, if it is one."""
-        if name not in self.declared:
-            raise InputError(f"found the table {name}, expected one of {', '.join(sorted(self.declared))}")
-        return name
-
-    def _of(self, name: str, cells: Mapping[str, object]) -> tuple[Table, pd.DataFrame]:
-        table = self.declared[self.known(name)]
-        if unknown := sorted(set(cells) - set(table.names)):
-            raise InputError(f"found the column {unknown[0]}, expected one of {name}: {', '.join(table.names)}")
-        return table, rows(self.tables, name, **cells)
-
-    def rows(self, name: str, **cells: object) -> list[Row]:
-        """Rows of a table with these cells."""
-        table, selected = self._of(name, cells)
-        return [Row(table, cells_of_row) for cells_of_row in selected.to_dict("records")]
-
-    def one(self, name: str, **cells: object) -> Row:
-        """The row with these cells; a row without cells if the run does not have it."""
-        table, selected = self._of(name, cells)
-        if len(selected) > 1:
-            raise InputError(f"found {len(selected)} rows of {name} with {cells}, expected one")
-        return Row(table, selected.to_dict("records")[0] if len(selected) else None)
-
-
 def verdict(row: Row) -> str:
     """The verdict on a printed number, a row of `reproduction`; `NO_PART` if the run has no data for it."""
     return NO_PART if row["why"] == NOT_IN_THIS_RUN else str(row["verdict"])
@@ -308,10 +273,30 @@ def environment() -> Environment:
 
 def _names(tables: Tables, where: str) -> dict[str, Any]:
     """Names that templates can use."""
-    source = Source(tables)
+    declared = all_declared()
+    # The tables of the study that a run lacks have no rows.
+    tables = {name: frame(table, []) for name, table in declared.items() if name not in tables} | dict(tables)
+
+    def known(name: str) -> str:
+        """The name of a table, if it is one."""
+        if name not in declared:
+            raise InputError(f"found the table {name}, expected one of {', '.join(sorted(declared))}")
+        return name
+
+    def every(name: str, **cells: object) -> list[Row]:
+        """Rows of a table with these cells."""
+        return [Row(declared[name], row) for row in rows(tables, known(name), **cells).to_dict("records")]
+
+    def one(name: str, **cells: object) -> Row:
+        """The row with these cells; a row without cells if the run does not have it."""
+        selected = every(name, **cells)
+        if len(selected) > 1:
+            raise InputError(f"found {len(selected)} rows of {name} with {cells}, expected one")
+        return selected[0] if selected else Row(declared[name], None)
+
     return {
-        "one": source.one,
-        "rows": source.rows,
+        "one": one,
+        "rows": every,
         "require": require,
         "compared": compared,
         "judged": judged,
@@ -323,9 +308,9 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "window": dict(zip(("p_low", "p_high"), WINDOW, strict=True)),
         "near_05": NEAR_05,
         "reference": where == REFERENCE,
-        "covered": _covered(source.tables),
+        "covered": _covered(tables),
         "missing": NOT_IN_THIS_RUN,
-        "table": lambda name: f"[`{name}`]({where}/{source.known(name)}.tsv)",
+        "table": lambda name: f"[`{name}`]({where}/{known(name)}.tsv)",
         "figure": lambda name: f"{where}/{name}.png" if where == REFERENCE else f"figures/{name}.svg",
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from pairsig.io import columns
 from pairsig.io.columns import DATASET, Column, Shown, Table, count
@@ -82,10 +82,6 @@ OVERLAPS = Table(
 )  # fmt: skip
 
 
-Distance = Literal["iid", "halves", "near", "middle", "far"]
-Compared = Literal["all", "within datasets"]
-
-
 def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table:
     """The columns of a sheet that analyses and pages read, all of them text; `study.sheets.models` describes them."""
     about = f"column of the sheet {name}"
@@ -94,9 +90,12 @@ def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table
 
 
 _SIDES = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=get_args(Distance))
+CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=("iid", "halves", "near", "middle", "far"))
 FAMILIES = _sheet(
-    "families", "family about dataset test_set compared", key="family dataset test_set", compared=get_args(Compared)
+    "families",
+    "family about dataset test_set compared",
+    key="family dataset test_set",
+    compared=("all", "within datasets"),
 )
 
 IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
