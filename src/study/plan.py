@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import filter as matching
 from fractions import Fraction
@@ -116,10 +116,21 @@ class Plan:
             return "embedded"
         return "counted" if row["study"] == BENCHMARK or row.get("reader") == "table" else "derived"
 
-    def statistics(self, dataset: str) -> str:
-        """Name the file with the counts of a dataset."""
-        folder = "<resources>" if self.source(dataset) == "embedded" else "<results>"
-        return f"{folder}/statistics/{dataset}.parquet"
+    def statistics(self, datasets: Sequence[str]) -> list[str]:
+        """List the files with the counts of datasets."""
+        folders = ["<resources>" if self.source(name) == "embedded" else "<results>" for name in datasets]
+        return [f"{folder}/statistics/{name}.parquet" for folder, name in zip(folders, datasets, strict=True)]
+
+    def metrics(self, datasets: Sequence[str]) -> list[str]:
+        """List the metrics of datasets."""
+        return [self.datasets[name]["metric"] for name in datasets]
+
+    def drawn(self, dataset: str, *, made: bool = False) -> dict[str, Any]:
+        """Say how resamples are drawn; of pools, and on test sets that are made from others, there are fewer."""
+        of_run = self.config["resampling"]
+        fewer = "n_resamples_resized" if made or "pool" in self.datasets[dataset] else "n_resamples"
+        n_resamples = min(of_run["n_resamples"], of_run[fewer])
+        return {"n_resamples": n_resamples, "rng": of_run["seed"], "unit": of_run["unit"]}
 
     def of_source(self, source: str) -> list[str]:
         """List the datasets of the sheet whose counts have this source."""

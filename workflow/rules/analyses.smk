@@ -12,7 +12,7 @@ MEASURED, TEXT, TRAINED, BOTH = map(
 rule describe:
     """Count the systems of every dataset, with their scores."""
     input:
-        statistics=statistics(PLAN.selected),
+        statistics=PLAN.statistics(PLAN.selected),
     output:
         systems=table("systems", "Number and scores of the systems of every dataset"),
     log:
@@ -22,7 +22,7 @@ rule describe:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=metrics(PLAN.selected),
+        metrics=PLAN.metrics(PLAN.selected),
         code=code("study.reproduction.describe"),
     script:
         "../scripts/describe.py"
@@ -35,16 +35,14 @@ rule thresholds:
     output:
         thresholds=table(
             "thresholds",
-            "Critical differences and thresholds at p = 0.05, by test set and kind of pair, with intervals over "
-            "systems. The critical difference is 1.645 standard errors of the median pair. The threshold is the 95th "
-            "percentile of this gain among pairs near p = 0.05. The column `printed` follows the paper's definition, "
-            "the 95th percentile of the gains with a p-value in the window, and has no interval",
+            "Critical differences (1.645 standard errors of the median pair) and thresholds (95th percentile of this gain "
+            "among pairs near p = 0.05), by test set and kind of pair, with intervals over systems. `printed` follows "
+            "the paper's definition, the 95th percentile of the gains in the window, and has no interval",
         ),
         size_scaling=table(
             "size_scaling",
-            "How the critical difference depends on the number of segments: a power law, fitted to initial segments "
-            "with the same pairs at every size. With independent segments the exponent is −1/2. Intervals are over "
-            "systems, with the segments in the given order; the table `claims` has the exponents for random orders",
+            "Power laws of the critical difference by number of segments, fitted to initial segments with the same pairs "
+            "at every size. With independent segments the exponent is −1/2; `claims` has those for random orders",
         ),
     log:
         "<logs>/thresholds.log",
@@ -63,7 +61,7 @@ rule thresholds:
 rule threshold_errors:
     """Estimate the errors of the thresholds that the papers print, from studies redrawn from ours."""
     input:
-        statistics=statistics(PRINTED),
+        statistics=PLAN.statistics(PRINTED),
         published=sheet("published"),
     output:
         threshold_errors=table(
@@ -77,7 +75,7 @@ rule threshold_errors:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=metrics(PRINTED),
+        metrics=PLAN.metrics(PRINTED),
         seed=DRAWN["seed"],
         code=code("study.reproduction.threshold_errors"),
     script:
@@ -96,9 +94,8 @@ rule calibrate:
         ),
         table_1=table(
             "table_1",
-            "The paper's Table 1: replication rates by the p-value on the first test set, beside the rates expected "
-            "if both test sets came from the same source. The first rows contain the paper's rates; their expected "
-            "rates assume test sets of the paper's sizes and the gains of our parsers",
+            "The paper's Table 1 beside the rates expected if both test sets came from the same source. Expected rates in "
+            "the paper's rows assume its sizes of test sets and the gains of our parsers",
         ),
         latex="<results>/tables/table_1.tex",
         pairs="<results>/calibrated.parquet",
@@ -142,12 +139,11 @@ rule claims:
     """Test smaller claims of the papers, and find reasons for differences between their numbers and ours."""
     input:
         comparisons=comparisons(TEXT),
-        statistics=statistics(CLAIMED),
+        statistics=PLAN.statistics(CLAIMED),
     output:
         claims=table(
             "claims",
-            "Smaller claims of the papers, and what their numbers need. Each row has the "
-            "number of pairs, an interval over systems, and the value that the claim or theory predicts",
+            "Smaller claims of the papers, and what their numbers need, each with the value that the claim or theory predicts",
         ),
     log:
         "<logs>/claims.log",
@@ -158,7 +154,7 @@ rule claims:
     threads: 2
     params:
         order=TEXT,
-        metrics=metrics(CLAIMED),
+        metrics=PLAN.metrics(CLAIMED),
         n_resamples=min(DRAWN["n_resamples"], 100_000),
         seed=DRAWN["seed"],
         code=code("study.reproduction.claims"),
@@ -171,8 +167,7 @@ rule approximate:
     output:
         relative_error=table(
             "relative_error",
-            "Relative error of Monte Carlo p-values on simulated systems, by the number of samples, beside its closed "
-            "form",
+            "Relative error of Monte Carlo p-values on simulated systems, by number of samples, beside its closed form",
         ),
     log:
         "<logs>/approximate.log",
@@ -244,7 +239,7 @@ rule check:
 rule training_variance:
     """Measure the variance between training runs, and how often p near 0.05 finds the better method."""
     input:
-        statistics=statistics(TRAINED),
+        statistics=PLAN.statistics(TRAINED),
     output:
         training_variance=table(
             "training_variance",
@@ -261,7 +256,7 @@ rule training_variance:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=metrics(TRAINED),
+        metrics=PLAN.metrics(TRAINED),
         seed=DRAWN["seed"],
         code=code("study.beyond.training_variance"),
     script:
@@ -271,18 +266,16 @@ rule training_variance:
 rule heterogeneity:
     """Estimate how much gains differ between the test sets of a family, and predict the winner on the next one."""
     input:
-        statistics=statistics(MEASURED),
+        statistics=PLAN.statistics(MEASURED),
         families=sheet("families"),
     output:
         heterogeneity=table(
             "heterogeneity",
-            "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on a test "
-            "set that was left out",
+            "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on another one",
         ),
         next_test_sets=table(
             "next_test_sets",
-            "Predicted chances to be the better system on another test set, without and with the heterogeneity of "
-            "other test sets and systems, and the observed replication rates",
+            "Predicted chances to win on another test set, without and with heterogeneity, and the observed rates",
         ),
     log:
         "<logs>/heterogeneity.log",
@@ -291,7 +284,7 @@ rule heterogeneity:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=metrics(MEASURED),
+        metrics=PLAN.metrics(MEASURED),
         code=code("study.beyond.heterogeneity"),
     script:
         "../scripts/heterogeneity.py"
@@ -300,7 +293,7 @@ rule heterogeneity:
 rule documents:
     """Measure the effect of documents on the variance of gains and on p-values."""
     input:
-        statistics=statistics(MEASURED),
+        statistics=PLAN.statistics(MEASURED),
     output:
         documents=table(
             "documents",
@@ -313,7 +306,7 @@ rule documents:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=metrics(MEASURED),
+        metrics=PLAN.metrics(MEASURED),
         seed=DRAWN["seed"],
         code=code("study.beyond.documents"),
     script:
@@ -329,16 +322,14 @@ rule variance_model:
     output:
         variance_model=table(
             "variance_model",
-            "The variance model, by which `pairsig plan` predicts how many segments a gain requires: the variance of "
-            "the difference between two systems on one segment is 10⁴ · φ · 2(1 − correlation) · p(1 − p) / √length. "
-            "The table contains φ by metric, the scatter of test sets and pairs, and the accuracy on test sets that "
-            "were left out of the fit",
+            "The variance model of `pairsig plan`: the variance of the difference between two systems on one segment is "
+            "10⁴ · φ · 2(1 − correlation) · p(1 − p) / √length. The table contains φ by metric, the scatter of test sets "
+            "and pairs, and the accuracy on test sets that were left out of the fit",
         ),
         variance_model_errors=table(
             "variance_model_errors",
-            "Accuracy of simpler and richer variance models on test sets that were left out: root mean square error "
-            "of the logarithm of the variance, which equals that of the number of segments. Intervals are over test "
-            "sets",
+            "Accuracy of simpler and richer variance models on test sets that were left out: root mean square error of the "
+            "logarithm of the variance (or of the number of segments), with intervals over test sets",
         ),
     log:
         "<logs>/variance_model.log",
@@ -356,12 +347,11 @@ rule variance_model:
 rule today:
     """Test the paper's claims on translation from 2008 to 2024, and on evaluations of language models."""
     input:
-        statistics=statistics(TODAY),
+        statistics=PLAN.statistics(TODAY),
     output:
         today=table(
             "today",
-            "The 2012 paper's claims on translation from 2008 to 2024 and on evaluations of language models, with "
-            "intervals over systems and test sets",
+            "The 2012 paper's claims on translation from 2008 to 2024 and on evaluations of language models",
         ),
         years=table(
             "years",

@@ -61,13 +61,16 @@ def grown(amount):
 def table(name, caption):
     """The files of a table: for programs, and for the report with its caption."""
     TABLES[name] = caption
+    path, category = f"<results>/tables/{name}", (
+        "3. Tables" if name != "table_1" else "2. Table 1"
+    )
     html = report(
-        f"<results>/tables/{name}.html",
+        f"{path}.html",
         caption="../report/table.rst",
-        category="3. Tables" if name != "table_1" else "2. Table 1",
+        category=category,
         labels={"table": name},
     )
-    return [f"<results>/tables/{name}.tsv", html]
+    return [f"{path}.tsv", html]
 
 
 def whole(datasets):
@@ -82,30 +85,9 @@ def comparisons(datasets):
     return whole(datasets) + made
 
 
-def statistics(datasets):
-    """Counts of datasets."""
-    return [PLAN.statistics(name) for name in datasets]
-
-
-def metrics(datasets):
-    return [DATASETS[name]["metric"] for name in datasets]
-
-
 def cell(name):
     """A cell of the dataset of a job."""
     return lambda wildcards: DATASETS[wildcards.dataset][name]
-
-
-def drawn(made):
-    """How resamples are drawn, as arguments of `compare`; on test sets that are made from others, there are fewer."""
-
-    def of_dataset(wildcards):
-        few = made or "pool" in DATASETS[wildcards.dataset]
-        most = DRAWN["n_resamples_resized"] if few else DRAWN["n_resamples"]
-        n_resamples = min(DRAWN["n_resamples"], most)
-        return {"n_resamples": n_resamples, "rng": DRAWN["seed"], "unit": DRAWN["unit"]}
-
-    return of_dataset
 
 
 def prepared(wildcards):

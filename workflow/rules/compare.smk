@@ -7,7 +7,7 @@ All pairs share their draws, so a dataset is one job, unless `split` in the conf
 rule compare:
     """Test every pair of systems on the whole test set by the paper's bootstrap."""
     input:
-        statistics=lambda wildcards: PLAN.statistics(wildcards.dataset),
+        statistics=lambda wildcards: PLAN.statistics([wildcards.dataset])[0],
     output:
         comparisons="<results>/comparisons/{dataset}.parquet",
     log:
@@ -20,11 +20,10 @@ rule compare:
         "../envs/pairsig.yaml"
     threads: 2
     resources:
-        mem_mb=grown(2000),
         runtime=grown(60),
     params:
         metric=cell("metric"),
-        drawn=drawn(made=False),
+        drawn=lambda wildcards: PLAN.drawn(wildcards.dataset),
         part="1-of-1",
         code=code("study.test_sets.compare"),
     script:
@@ -65,7 +64,7 @@ rule merge:
 rule resize:
     """Test every pair on initial segments, domains, documents, draws or halves of a test set."""
     input:
-        statistics=lambda wildcards: PLAN.statistics(wildcards.dataset),
+        statistics=lambda wildcards: PLAN.statistics([wildcards.dataset])[0],
     output:
         comparisons="<results>/test_sets/{dataset}.parquet",
     log:
@@ -76,12 +75,11 @@ rule resize:
         "../envs/pairsig.yaml"
     threads: 2
     resources:
-        mem_mb=grown(2000),
         runtime=grown(180),
     params:
         metric=cell("metric"),
         made=lambda wildcards: sheets.pairs(cell("test_sets")(wildcards)),
-        drawn=drawn(made=True),
+        drawn=lambda wildcards: PLAN.drawn(wildcards.dataset, made=True),
         code=code("study.test_sets.compare", "study.test_sets.resize"),
     script:
         "../scripts/resize.py"

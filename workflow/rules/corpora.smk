@@ -2,6 +2,7 @@
 
 
 rule verify:
+    """Verify the checksums of a corpus, outside a cluster: it takes less time than a submission."""
     input:
         sums=f"{config['data_dir']}/{{corpus}}/SHA256SUMS",
     output:
@@ -10,7 +11,6 @@ rule verify:
         "<logs>/verify/{corpus}.log",
     benchmark:
         "<benchmarks>/verify/{corpus}.tsv"
-    """Verify the checksums of a corpus, outside a cluster: it takes less time than a submission."""
     localrule: True
     conda:
         "../envs/pairsig.yaml"

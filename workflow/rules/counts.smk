@@ -68,7 +68,7 @@ rule count:
 rule pool:
     """Pool several test sets, for the systems present in all of them."""
     input:
-        statistics=lambda wildcards: statistics(cell("pool")(wildcards).split()),
+        statistics=lambda wildcards: PLAN.statistics(cell("pool")(wildcards).split()),
     output:
         statistics="<results>/statistics/{dataset}.parquet",
     log:

@@ -7,13 +7,13 @@ is killed in every attempt does not stop the study: one more attempt records tha
 
 
 rule jar:
+    """Download a Java library for base models, outside a cluster, because it requires the internet."""
     output:
         jar="<results>/jars/{jar}.jar",
     log:
         "<logs>/jar/{jar}.log",
     benchmark:
         "<benchmarks>/jar/{jar}.tsv"
-    """Download a Java library for base models, outside a cluster, because it requires the internet."""
     localrule: True
     conda:
         "../envs/retrain.yaml"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -137,21 +136,21 @@ def training_variance(
         methods = [method for method, run in zip(numbered.methods, numbered.runs, strict=True) if run]
         n = len(numbered.segments)
         base: dict[str, object] = {"dataset": numbered.dataset, "metric": metric.name}
-        number = {"n_methods": len(set(methods)), "n_runs": len(several)}
-        n_pairs = sum(times * (times - 1) // 2 for times in Counter(methods).values())
-        if number["n_methods"] < LEAST_METHODS or n_pairs < MIN_PAIRS:
-            row = base | number | {"n_segments": n, "verdict": "too few"}
-            rows.append(row)
-            better.append(row | {"question": "outputs"})
+        times = Counter(methods)
+        if len(times) < LEAST_METHODS or sum(k * (k - 1) // 2 for k in times.values()) < MIN_PAIRS:
+            row = {"n_segments": n, "n_methods": len(times), "n_runs": len(several), "verdict": "too few"}
+            rows.append(base | row)
+            better.append(base | row | {"question": "outputs"})
             continue
         corpus = statistics.provenance.get("training_corpus", numbered.dataset)
         runs = _Runs(methods, corpus, numbers)
         counts = numbered.select(systems=several).of(metric)
         tested = _tested(runs, counts, metric, splits, seed)
-        rows += [base | part.row() | runs.variances(part.scored) for part in tested]
-        better += [base | row for row in chain.from_iterable(part.better_rows() for part in tested)]
-        for part in tested[:-1]:  # without the whole test set, which has no second test set
-            pooled.setdefault(part.n, []).append(part)
+        for part, scored in tested:
+            rows.append(base | part.row() | runs.variances(scored))
+            better += [base | row for row in part.better_rows()]
+            if part.n < n:  # the whole test set has no second test set
+                pooled.setdefault(part.n, []).append(part)
     for _, parts in sorted(pooled.items()):
         if len(parts) > 1:
             whole = _Tested.pool(parts)
@@ -161,8 +160,10 @@ def training_variance(
     return frame(TRAINING_VARIANCE, rows), frame(BETTER_METHOD, better)
 
 
-def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: int, seed: int) -> list[_Tested]:
-    """Test parts of a half of the segments against the other half, and add the whole test set."""
+def _tested(
+    runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: int, seed: int
+) -> Iterator[tuple[_Tested, list[Scored]]]:
+    """Test parts of a half of the segments against the other half, then the whole test set; with the scores."""
     n = counts.shape[1]
     parts: dict[int, list[Scored]] = {}
     against: list[Scored] = []
@@ -172,8 +173,10 @@ def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: in
         against.append(_scored(counts[:, order[n // 2 :]], metric))
         for size in (*doubling(_FIRST, n // 2, factor=_STEP), n // 2):
             parts.setdefault(size, []).append(_scored(counts[:, half[:size]], metric))
-    tested = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
-    return [*tested, _Tested.of(runs, n, [_scored(counts, metric)], [])]
+    for size, scored in parts.items():
+        yield _Tested.of(runs, size, scored, against), scored
+    whole = [_scored(counts, metric)]
+    yield _Tested.of(runs, n, whole, []), whole
 
 
 def _scored(counts: NDArray[np.float64], metric: Metric) -> Scored:
@@ -190,13 +193,8 @@ class _Runs:
         self.methods = codes.astype(np.intp)
         # Numbers of methods and runs, the same for all test sets of a corpus.
         self.names = np.array([numbers.setdefault(f"{corpus} {name}", len(numbers)) for name in names], dtype=np.intp)
-        self.runs = np.array(
-            [
-                numbers.setdefault(f"{corpus} {names[method]} {run}", len(numbers))
-                for run, method in enumerate(self.methods)
-            ],
-            dtype=np.intp,
-        )
+        labels = [f"{corpus} {names[method]} {run}" for run, method in enumerate(self.methods)]
+        self.runs = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.intp)
         same = self.methods[:, None] == self.methods
         self.k = same.sum(axis=1)
         self.k_of_method = np.bincount(self.methods)
@@ -287,47 +285,38 @@ class _Runs:
 
 @dataclass(frozen=True)
 class _Tested:
-    """Pairs of runs on test sets of one size.
-
-    `same` contains the runs of each pair from the same method, and `of_methods` this method. `by_outputs` and
-    `by_method` mark pairs with p < 0.05 by outputs and by the method-level test; `enough` marks pairs with enough other
-    runs. `better` contains the results of `_Runs.better` by question, `pairs` their runs, and `members` the methods.
-    """
+    """Pairs of runs on test sets of one size; methods and runs have the same numbers on all test sets of a corpus."""
 
     n: int
     n_methods: int
     n_runs: int
-    scored: list[Scored]
-    same: NDArray[np.intp]
-    of_methods: NDArray[np.intp]
-    by_outputs: NDArray[np.bool_]
-    by_method: NDArray[np.bool_]
-    enough: NDArray[np.bool_]
-    better: Mapping[str, Floats]
-    pairs: NDArray[np.intp]
-    members: NDArray[np.intp]
+    n_parts: int
+    same: NDArray[np.intp]  # runs of each pair of the same method
+    of_methods: NDArray[np.intp]  # this method
+    by_outputs: NDArray[np.bool_]  # whether p < 0.05 by outputs
+    by_method: NDArray[np.bool_]  # whether p < 0.05 by the method-level test
+    enough: NDArray[np.bool_]  # whether there are enough other runs for this test
+    better: Mapping[str, Floats]  # results of `_Runs.better` by question
+    pairs: NDArray[np.intp]  # their runs
+    members: NDArray[np.intp]  # their methods
 
     @classmethod
     def of(cls, runs: _Runs, n: int, scored: list[Scored], against: list[Scored]) -> _Tested:
-        by_outputs, by_method = (
-            np.concatenate(of_parts) for of_parts in zip(*map(runs.significant, scored), strict=True)
-        )
+        by_outputs, by_method = map(np.concatenate, zip(*map(runs.significant, scored), strict=True))
         better = [runs.better(on, on_other) for on, on_other in zip(scored, against, strict=False)]
-        times = len(scored)
+        questions = better[0] if better else ()
+        times, of_same = len(scored), runs.same_pairs[:, 0]
         return cls(
             n=n,
             n_methods=len(runs.names),
             n_runs=len(runs.methods),
-            scored=scored,
-            of_methods=np.tile(runs.names[runs.methods[runs.same_pairs[:, 0]]], times),
+            n_parts=times,
             same=np.tile(runs.runs[runs.same_pairs], (times, 1)),
+            of_methods=np.tile(runs.names[runs.methods[of_same]], times),
             by_outputs=by_outputs,
             by_method=by_method,
-            enough=np.tile(runs.k[runs.same_pairs[:, 0]] - 2 >= LEAST_OTHERS, times),
-            better={
-                question: np.hstack([of_split[question] for of_split in better])
-                for question in (better[0] if better else ())
-            },
+            enough=np.tile(runs.k[of_same] - 2 >= LEAST_OTHERS, times),
+            better={question: np.hstack([of_split[question] for of_split in better]) for question in questions},
             pairs=np.tile(runs.runs[runs.pairs], (times, 1)),
             members=np.tile(runs.names[runs.methods[runs.pairs]], (times, 1)),
         )
@@ -340,7 +329,7 @@ class _Tested:
             n=parts[0].n,
             n_methods=over_systems.n_members(np.concatenate([part.members for part in parts])),
             n_runs=over_systems.n_members(np.concatenate([part.pairs for part in parts])),
-            scored=[],
+            n_parts=1,
             better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
         )
 
@@ -351,26 +340,18 @@ class _Tested:
 
     def row(self) -> dict[str, object]:
         """Compute the row of `TRAINING_VARIANCE` on runs of the same method."""
-        enough = self.same[self.enough]
-        return (
-            self.size
-            | {"n_pairs": _distinct(self.same)}
-            | over_systems.cells("share_significant", _share(self.by_outputs, self.same))
-            | self._by_method()
-            | over_systems.cells("share_significant_by_method", _share(self.by_method[self.enough], enough))
-        )
-
-    def _by_method(self) -> dict[str, float]:
-        """Shares of significant pairs of runs over methods with at least `MIN_PAIRS` pairs, and Student's interval."""
+        by_method = _share(self.by_method[self.enough], self.same[self.enough])
+        row = self.size | {"n_pairs": _distinct(self.same)}
+        row |= over_systems.cells("share_significant", _share(self.by_outputs, self.same))
+        row |= over_systems.cells("share_significant_by_method", by_method)
+        # Over methods with enough pairs: the range, and Student's interval of the mean.
         methods = pd.Series(self.by_outputs).groupby(self.of_methods)
-        shares = methods.mean()[methods.size() >= MIN_PAIRS * max(len(self.scored), 1)].to_numpy(float)
-        cells = {"least_of_methods": np.nan, "most_of_methods": np.nan}
-        if len(shares):
-            cells = {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
+        shares = methods.mean()[methods.size() >= MIN_PAIRS * self.n_parts].to_numpy(float)
+        row |= {"least_of_methods": min(shares, default=np.nan), "most_of_methods": max(shares, default=np.nan)}
         if len(shares) > 1:
             _, low, high = over_systems.mean_of_independent(shares)
-            cells |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
-        return cells
+            row |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
+        return row
 
     def better_rows(self) -> Iterator[dict[str, object]]:
         """Yield the rows of `BETTER_METHOD`, one per question."""
@@ -383,12 +364,9 @@ class _Tested:
                 np.sqrt(variance_against[possible]), *WINDOW,
             )  # fmt: skip
             predicted = expected.share(right, wrong, over_systems.members(*self.members[possible].T))
-            yield (
-                self.size
-                | {"question": question, "n_pairs": _distinct(self.pairs[inside]), "n_tested": len(replicated)}
-                | over_systems.cells("replicated", _share(replicated, self.members[inside]))
-                | over_systems.cells("expected", predicted)
-            )
+            counts = {"n_pairs": _distinct(self.pairs[inside]), "n_tested": len(replicated)}
+            share = over_systems.cells("replicated", _share(replicated, self.members[inside]))
+            yield self.size | {"question": question} | counts | share | over_systems.cells("expected", predicted)
 
 
 def _distinct(pairs: NDArray[np.intp]) -> int:

@@ -16,7 +16,6 @@ from itertools import islice
 from os import fspath
 from pathlib import Path, PurePosixPath
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
