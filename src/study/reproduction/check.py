@@ -410,18 +410,9 @@ def _tested(
     expected: float,
     why: str = "",
 ) -> dict[str, object]:
-    """Divide the difference by its standard error, and find the smallest differences that would be noticed.
+    """Divide our difference from the expected number by its standard error, and find the smallest that would be noticed.
 
-    Parameters
-    ----------
-    difference
-        Our number minus the expected one, on the scale on which they are compared.
-    ours, theirs
-        Standard errors; `theirs` is None where the paper's error is unknown.
-    away
-        The number at a distance from the expected one on this scale.
-    expected
-        The expected number.
+    `away` is the number at a distance from the expected one, on the scale on which they are compared.
     """
     if theirs is None:
         theirs, why = ours, "the paper's standard error is unknown and assumed to be as large as ours"
