@@ -410,7 +410,7 @@ def _tested(
     expected: float,
     why: str = "",
 ) -> dict[str, object]:
-    """Divide our difference from the expected number by its standard error, and find the smallest that would be noticed.
+    """Divide our difference from the expected number by its standard error, and find the smallest to be noticed.
 
     `away` is the number at a distance from the expected one, on the scale on which they are compared.
     """
