@@ -146,6 +146,20 @@ def test_lower_is_better_turns_the_order():
     assert table["score"].is_monotonic_increasing
 
 
+def test_how_far_systems_are_behind_the_first():
+    data = simulate.statistics("f1", n_systems=5, n_segments=80, spread=0.3, seed=2)
+    result = rank(data, metric="f1", n_resamples=500)
+    table, first = result.table, result.table["system"][0]
+    assert table["behind"].tolist() == pytest.approx((table["score"][0] - table["score"]).tolist())
+    assert table["behind_low"].isna().tolist() == [True, False, False, False, False]
+    rows = result.pairs.set_index(["system_a", "system_b"])
+    for row in table[1:].itertuples():
+        pair = rows.loc[first, row.system]
+        assert (row.behind_low, row.behind_high) == (pair["ci_low"], pair["ci_high"])
+    for here, there in itertools.pairwise(table.itertuples()):
+        assert here.p_next == rows.loc[here.system, there.system]["pvalue_adjusted"]
+
+
 def test_skewed_values_on_few_units_have_a_note():
     rng = np.random.default_rng(2)
     skewed = rank({name: np.exp(2 * rng.normal(size=25)) for name in "abc"})
