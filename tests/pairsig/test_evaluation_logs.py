@@ -163,6 +163,21 @@ def test_swebenchs_own_figures(name):
     assert set(part.documents) == set(part.domains) == {"ab__c", "d__e-f", "g__h", "i__j"}
 
 
+def test_figures_of_comet_and_mt_metrics_eval():
+    """Means to four digits, scores with documents and domains of the data set, and what comet-score prints."""
+    folder = DATA / "translation"
+    reported = json.loads((folder / "reported.json").read_text())
+    for name, mean in reported["comet"].items():
+        assert round(float(read("comet", folder / f"{name}.json").values["comet"].mean()), 4) == mean
+    (metric, of_systems), *_ = reported["mt_metrics_eval"].items()
+    for part in read_all("mt_metrics_eval", folder / f"metric-scores/en-de/{metric}.seg.score"):
+        assert part.values[metric].tolist() == of_systems[part.system]
+        assert len(set(part.documents)) > len(set(part.domains)) > 0
+    assert [m.name for m in read_all("mt_metrics_eval", folder / "human-scores/en-de.mqm.seg.score")[0].metrics] == [
+        "mqm"
+    ]
+
+
 @pytest.mark.data
 def test_a_report_of_swebench_elsewhere(data_dir):
     path = data_dir.parent / "evaluation-logs/swebench/multi-swe-java_results.json"
@@ -484,6 +499,12 @@ def test_tasks_have_their_own_metrics(tmp_path):
     assert found == [("t", ["acc", "f1"]), ("u", ["acc", "em"])]
     assert any("text left out, since samples have no number for it" in note for note in parts[0].notes)
     refuses(tmp_path, "found no metric that is a mean over samples", task="v")
+    results = tmp_path / f"results_{TIME}.json"  # beside which the samples are
+    assert [part.task for part in read_all("lm_eval", results)] == ["t", "u"]
+    for task in "pq":
+        lm_eval_of(tmp_path.parent / "other", [lm_eval_row(0, 1)], task)
+    refused([tmp_path, tmp_path.parent / "other"], "no task in common", "has t, u; other has p, q")
+    refused([A, B], "found no metric 'ac', expected one of sums_small/acc, ", metric="ac")
 
 
 def test_the_model_of_lm_eval_is_in_its_arguments(tmp_path):
@@ -549,6 +570,9 @@ def test_comet(tmp_path, answer):
     assert "detected the format comet" in err
     assert (row["metric"], row["system_a"], row["system_b"]) == ("comet", "a", "b")
     assert (row["score_a"], row["score_b"]) == (pytest.approx(np.mean(scores["a"])), pytest.approx(0.5))
+    lines = [f"{name}.txt\tSegment {n}\tscore: {x}\n" for name, own in scores.items() for n, x in enumerate(own)]
+    (printed,) = inputs.read_all([write(tmp_path / "out", "".join(lines))], {})
+    assert printed.counts[:, :, 0].tolist() == [*scores.values()]
     path = write(tmp_path / "a.json", {f"{folder}/out.txt": comet([0.5]) for folder in "ab"})
     assert [part.system for part in read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
 

@@ -284,6 +284,21 @@ class TestEvalb:
         )
         assert len(both.notes) == 3
 
+    @pytest.mark.parametrize(
+        ("rows", "words"),
+        [
+            (RUN[:3], "has 3, expected the same ones in the same order; item 4 is in one of them only"),
+            (
+                [*RUN[:3], (4, 2, 0, 1, 2, 1, 0, 2, 2)],
+                "segment 4 has gold 2, expected 1 as in .*a, line 7: are",
+            ),
+        ],
+    )
+    def test_listings_of_other_test_sets(self, rows, words, tmp_path):
+        a, b = (evalb.read(write(tmp_path, name, listing(of))) for name, of in (("a", RUN), ("b", rows)))
+        with pytest.raises(InputError, match=words):
+            pair(a, b)
+
     def test_runs_that_share_no_sentence(self, tmp_path):
         read = evalb.read(write(tmp_path, "a", listing([RUN[2]])))
         with pytest.raises(InputError, match=r"found no scored segment in"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
@@ -73,11 +72,6 @@ def align(
     items, rows = _on_the_same_items(parts)
     for column in first.shared:
         _check_shared(parts, column)
-    if (documents or domains) and first.by and any(part.is_log for part in parts):
-        raise InputError(
-            f"{first.source}: found a file of documents for items with ids, expected items in the order of that file\n"
-            "use --document COL"
-        )
     labels = {
         "documents": list(documents) or _of_items(parts, rows, "documents"),
         "domains": list(domains) or _of_items(parts, rows, "domains"),
@@ -134,10 +128,6 @@ def _on_the_same_items(parts: Sequence[Output]) -> tuple[Sequence[str], list[Row
                 f"{first.source} has items by {first.by}, {part.source} by {part.by}, expected the same\n"
                 "--item names the column in both"
             )
-    for part in parts:
-        if part.is_log and len(set(part.items)) < len(part.items):  # of others, the reader checks it
-            twice = Counter(part.items).most_common(1)[0][0]
-            raise InputError(f"{part.label}: found the item {named(twice)} repeatedly, expected it once")
     items: Sequence[str] = first.items
     rows = [np.arange(len(items))] * len(parts)
     if any(part.items is not items and part.items != items for part in parts[1:]):
@@ -178,8 +168,6 @@ def _check_others(first: Output, rows: Rows, part: Output, of_part: Rows) -> Non
     both = np.flatnonzero((rows >= 0) & (of_part >= 0)).tolist()
     for column in filter(part.others.__contains__, first.others):
         here, there = first.others[column], part.others[column]
-        if here is there:
-            continue
         place = next((n for n in both if here[rows[n]].strip() != there[of_part[n]].strip()), None)
         texts, others = set(map(str.strip, here)), set(map(str.strip, there))
         are_classes = len(texts) < max(3, 0.2 * len(here))
@@ -374,7 +362,8 @@ def _used(
             some = some | nowhere  # a position
         if some.any() and missing is None:
             raise _lacking(parts, names, lacks, some, called)
-        if not everywhere.any() and missing != "wrong":
+        used = ~nowhere if missing == "wrong" else everywhere
+        if not used.any():
             found = f"no item with a score for all systems in {called}"
             raise InputError(f"{parts[0].source}: found {found}, expected at least one")
         signed = ""
@@ -385,7 +374,7 @@ def _used(
             each = _each(names, lacks & some)
             notes.append(f"{n_some:,} of {n_scored:,} items have no score in {called} for some system ({each}): {fate}")
             signed = f"{missing}:{n_some}"
-        yield alike, ~nowhere if missing == "wrong" else everywhere, notes, signed
+        yield alike, used, notes, signed
 
 
 def _each(names: Sequence[str], lacks: NDArray[np.bool_]) -> str:

@@ -22,7 +22,7 @@ from pairsig.core.long_table import KEYS
 from pairsig.core.statistics import Statistics
 from pairsig.io import tables
 from pairsig.io.choices import choose, once, options_of, spelled
-from pairsig.io.errors import InputError, listed, named, printable
+from pairsig.io.errors import InputError, listed, printable
 from pairsig.io.files import MAX_LINES, beginning
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need
@@ -180,7 +180,7 @@ def read_all(
     declared = _checked(declared)
     several = list(data.values()) if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else [data]
     called = [str(name) for name in data] if isinstance(data, Mapping) else names_of_systems
-    if are_paths(several):
+    if _are_paths(several):
         return _of_files(several, declared, called, memory)
     if several and all(map(_is_frame, several)):
         return _of_frames(several, declared, called)
@@ -217,13 +217,9 @@ def _is_frame(value: Any) -> bool:
     return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
-def are_paths(data: Any) -> bool:
-    """Whether the input is a file or a folder, or several of them."""
-    if isinstance(data, Mapping):
-        data = list(data.values())
-    if isinstance(data, list | tuple):
-        return bool(data) and all(isinstance(of, str | Path) or (isinstance(of, list) and are_paths(of)) for of in data)
-    return isinstance(data, str | Path)
+def _are_paths(data: Sequence[Any]) -> bool:
+    """Whether all of the input are files or folders, or lists of them."""
+    return bool(data) and all(isinstance(of, str | Path) or (isinstance(of, list) and _are_paths(of)) for of in data)
 
 
 # Files.
@@ -456,9 +452,6 @@ def _restricted(parts: Sequence[Output], asked: Sequence[Any]) -> list[Output]:
     once(chosen, "metric")
     for name in chosen:
         choose(name, known, f"metric of {parts[0].source}:")
-        for part in parts:
-            if name not in (of_part := [metric.name for metric in part.metrics]):
-                raise InputError(f"{part.source} has no metric {named(name)}, expected one of {listed(of_part)}")
     return [tasks.restricted(part, chosen) for part in parts]
 
 
@@ -545,8 +538,6 @@ def _values(data: Statistics, metric: Metric, parts: Sequence[Output]) -> str:
             is_whole = is_whole and bool((values == np.rint(values)).all())
         if len(values):
             low, high = min(low, float(values.min())), max(high, float(values.max()))
-    if low > high:
-        return f"{metric.name}: no values, {better}"
     kind = f"{low:.4g} to {high:.4g}".replace("-", "−") + ("" if is_whole else ", not whole")
     if not metric.averaged:
         kind = f"counts ({listed(metric.columns[:3])}{', …' if len(metric.columns) > 3 else ''})"

@@ -58,14 +58,11 @@ def align(
     Raises
     ------
     InputError
-        If the logs have no task in common, if no task has a requested metric, or if documents come from another file.
+        If the logs have no task in common, if no task has a requested metric.
     """
     by_task: dict[str, list[int]] = {}
     for row, part in enumerate(parts):
         by_task.setdefault(part.task, []).append(row)
-    if how.get("documents"):
-        found = f"--document-file for the tasks {listed(by_task)}"
-        raise InputError(f"found {found}, expected one task; choose it with --task NAME")
     order = list(dict.fromkeys(systems))
     common = {
         task: sorted(rows, key=lambda row: order.index(systems[row]))
