@@ -9,7 +9,7 @@ from udtools.udeval import UDError, load_conllu
 
 from conftest import examples
 from pairsig.io.errors import InputError
-from pairsig.readers.outputs import conllu
+from pairsig.readers.outputs import conllu, conllx
 
 
 def row(identifier, form, head="_", deprel="_", misc="_"):
@@ -66,7 +66,7 @@ def test_number_sign_is_a_word_and_unicode_line_ends_are_text(tmp_path):
 
 def test_conllx_takes_any_graph(tmp_path):
     path = write(tmp_path, row(1, "a", 0), row(2, "b", 0), row(3, "c", 4), row(4, "d", 3))
-    (sentence,) = conllu.read(path, format="conllx")
+    (sentence,) = conllx.read(path)
     assert sentence.heads == [0, 0, 4, 3]
 
 

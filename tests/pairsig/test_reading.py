@@ -149,8 +149,6 @@ def test_every_option_of_a_reader_or_a_metric_is_declared_once() -> None:
     kinds = dict.fromkeys(readers.LOGS, "logs")
     for name, function in functions:
         for option in options_of(function):
-            if (name, option) == ("conllu", "format"):  # which the reader conllx sets
-                continue
             assert {name, kinds.get(name)} & set(OPTIONS[option].of), (name, option)
 
 

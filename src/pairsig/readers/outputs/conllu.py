@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath, open_text
@@ -56,34 +55,36 @@ class Sentence:
         return self.comments.get("sent_id")
 
 
-def read(path: AnyPath, *, format: Literal["conllu", "conllx"] = "conllu") -> list[Sentence]:  # noqa: A002
-    """Read sentences, with the checks of the CoNLL 2018 evaluation.
+def read(path: AnyPath) -> list[Sentence]:
+    """Read sentences, with the checks of the CoNLL 2018 evaluation: each is a tree with one root.
 
     Parameters
     ----------
     path
         A file, or a member of an archive (`runs.tar.xz!team/en.conllu`).
-    format
-        With `conllu`, multiword tokens and empty nodes are allowed, and every sentence must be a tree with one root.
-        With `conllx`, neither is allowed, and heads only have to lie in the sentence, since outputs of the shared
-        tasks of 2006 and 2007 contain several roots and cycles.
     """
-    if format not in ("conllu", "conllx"):
-        raise InputError(f"{path}: unknown format {quoted(format)}, expected conllu or conllx")
-    sentences: list[Sentence] = []
+    return sentences(path, is_conllu=True)
+
+
+def sentences(path: AnyPath, *, is_conllu: bool) -> list[Sentence]:
+    """Read sentences of CoNLL-U, or of CoNLL-X, without multiword tokens and empty nodes.
+
+    Heads of CoNLL-X only have to lie in the sentence, since outputs of the shared tasks of 2006 and 2007 contain
+    several roots and cycles.
+    """
+    parsed: list[Sentence] = []
     block: list[tuple[int, str]] = []
     for number, line in enumerate(open_text(path), start=1):
         content = line.rstrip("\r\n")
         if content:
             block.append((number, content))
         elif block:
-            sentences += _parse(block, path, format == "conllu")
+            parsed += _parse(block, path, is_conllu)
             block = []
-    sentences += _parse(block, path, format == "conllu")  # the last blank line may be missing
-    if not sentences:
-        known = "CoNLL-U" if format == "conllu" else "CoNLL-X"
-        raise InputError(f"{path}: found no sentence, expected at least one in {known}")
-    return sentences
+    parsed += _parse(block, path, is_conllu)  # the last blank line may be missing
+    if not parsed:
+        raise InputError(f"{path}: found no sentence, expected at least one in {'CoNLL-U' if is_conllu else 'CoNLL-X'}")
+    return parsed
 
 
 def _parse(block: Sequence[tuple[int, str]], path: AnyPath, is_conllu: bool) -> list[Sentence]:

@@ -8,8 +8,8 @@ from pairsig.readers.outputs import conllu
 
 
 def read(path: AnyPath) -> list[conllu.Sentence]:
-    """Read sentences in which heads may form any graph; see `conllu.read` with its format `conllx`."""
-    return conllu.read(path, format="conllx")
+    """Read sentences in which heads may form any graph; see `conllu.sentences`."""
+    return conllu.sentences(path, is_conllu=False)
 
 
 READER = Reader(
