@@ -29,7 +29,7 @@ _GATE = """\
 Each score of the candidate is checked against the baseline (with several tasks: TASK/METRIC):
   0  passed: every score is shown to be not worse by its margin or more
   1  worse: some score is shown to be worse, and to be not worse by the margin is not shown (Holm's adjustment)
-  3  undecided: the data cannot tell; the number of segments that would is printed
+  3  undecided: the data cannot tell; more segments are needed
   2  the input cannot be used
 --margin M is for all scores, NAME=M for a score, task or metric; in the unit of the scores, or as a percentage (1%).
 If the candidate is worse by the margin or more, it passes with a probability of at most ALPHA for pass/fail items, and

@@ -134,3 +134,11 @@ def test_many_pairs_leave_systems_that_do_not_differ_or_steps_of_many_sizes_to_o
     numerators = np.array([[1, 2, 3], [1, 2, 3], [5000, 0, 0]])
     tails_of_sums(numerators, np.array([[0, 1], [2, 0]]), 0, 2, out)
     assert np.isnan(out).all()
+
+
+def test_work_is_bounded_before_it_is_done(monkeypatch):
+    """Scores with six decimals: millions of frequencies times 40 steps would take a minute and gigabytes."""
+    steps = np.stack([np.random.default_rng(1).integers(1, 10**6, 40), np.zeros(40, np.int64)], axis=1)
+    monkeypatch.setattr(lattice, "_characteristic", None)
+    with pytest.raises(TooLargeError):
+        log_tail(steps, np.ones(40, np.int64), lambda row: np.full(row.shape, 0.6 * steps.sum()))

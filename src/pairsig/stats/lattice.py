@@ -30,6 +30,8 @@ NEGLIGIBLE = 30.0
 """Frequencies at which |φ| < e⁻³⁰ ≈ 10⁻¹³ are left out."""
 LARGEST = 2**22
 """Elements of the largest array, of complex numbers: 64 MiB."""
+MULTIPLIED = 2**25
+"""Frequencies times steps up to which φ is computed: a second or two."""
 FILLED = 2**25
 """Units times cells up to which a lattice is filled step by step: about 0.02 s."""
 _CELLS_OF_A_CALL = 2**16
@@ -149,12 +151,12 @@ def _inverted(steps: Integers, times: Integers, border: Border, theta: Floats, p
     size = (high - low + 1) | 1  # odd numbers, so that no frequency is its own opposite except 0
     # φ(α, β) for the frequencies that matter, (j × k).
     of_column, of_row, matter = _frequencies(steps, variances, size)
+    rows = np.arange(int(high[1] - low[1]) + 1)
+    if len(of_column) * len(rows) > LARGEST or np.count_nonzero(matter) * len(steps) > MULTIPLIED:
+        raise TooLargeError
     phi = np.zeros(matter.shape, dtype=np.complex128)
     phi[matter] = _characteristic(steps, times, p, size, [of_column, of_row], matter, low)
 
-    rows = np.arange(int(high[1] - low[1]) + 1)
-    if len(of_column) * len(rows) > LARGEST:
-        raise TooLargeError
     # Σₖ φ e^{−iβv}, (j × rows).
     turned = phi @ np.exp(-2j * np.pi / size[1] * (np.multiply.outer(of_row, rows) % size[1]))
     first = np.clip(_first(border, low, (size[0], len(rows))), 0, size[0])
@@ -234,18 +236,20 @@ def _characteristic(
     low: Integers,
 ) -> NDArray[np.complex128]:
     """φ of the sum minus `low`, at the frequencies that matter: the product of 1 − p + p·e^{iα·v} over all steps."""
-    # e^{iα} of the frequencies of columns and of rows, for each step.
-    waves = [
-        np.exp(2j * np.pi / size[axis] * (np.multiply.outer(numbers[axis], steps[:, axis]) % size[axis]))
-        for axis in (0, 1)
-    ]
-    waves[1] *= p
+
+    def waves(axis: int, some: Integers) -> NDArray[np.complex128]:
+        """e^{iα·v} of some frequencies of columns (0) or rows (1), for each step."""
+        turns = np.multiply.outer(some, steps[:, axis]) % size[axis]
+        return np.asarray(np.exp(2j * np.pi / size[axis] * turns))
+
+    of_rows = waves(1, numbers[1]) * p
     shift = [np.exp(-2j * np.pi / size[axis] * (numbers[axis] * int(low[axis]) % size[axis])) for axis in (0, 1)]
     at = np.argwhere(matter)
     phi = np.empty(len(at), dtype=np.complex128)
-    for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(steps) // _AT_ONCE):
-        column, row = at[some].T
-        factor = waves[0][column] * waves[1][row]
+    n_parts = min(len(at), 1 + len(at) * len(steps) // _AT_ONCE)
+    for some in np.array_split(np.arange(len(at)), n_parts):
+        column, row = at[some].T  # the columns are neighbours, whose waves are computed for these frequencies only
+        factor = waves(0, numbers[0][column[0] : column[-1] + 1])[column - column[0]] * of_rows[row]
         factor += 1 - p
         product, left = shift[0][column] * shift[1][row], times
         while True:  # powers by squaring
