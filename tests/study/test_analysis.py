@@ -293,7 +293,7 @@ NEAR = ("t", "near", "x", "whole", "y", "whole")
 
 def rates(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     """The first table of `calibrate`."""
-    return calibrate(comparisons, sheet)[0]
+    return calibrate(comparisons, sheet)
 
 
 class TestCalibration:

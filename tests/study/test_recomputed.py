@@ -130,7 +130,7 @@ def ours(datasets, metric, sheet, *, n_resamples=2000, resized=None):
         if resized:
             tables.append(resize(data, "bootstrap", **settings, **resized))
     comparisons = pd.concat(tables)
-    found, _ = calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
+    found = calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
     return found[(found["p_low"] == 0.04) & (found["p_high"] == 0.06)].iloc[0], comparisons
 
 

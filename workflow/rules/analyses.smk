@@ -98,7 +98,6 @@ rule calibrate:
             "the paper's rows assume its sizes of test sets and the gains of our parsers",
         ),
         latex="<results>/tables/table_1.tex",
-        pairs="<results>/calibrated.parquet",
     log:
         "<logs>/calibrate.log",
     benchmark:

@@ -6,15 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, pairwise, product
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.core.exceedances import clopper_pearson
-from pairsig.io import columns, console
-from pairsig.io.columns import Column, Table, count, points
+from pairsig.io import console
+from pairsig.io.columns import Column, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems
@@ -57,25 +56,6 @@ CALIBRATION_TABLE = Table(
 DISTANCES = ("near", "middle", "far")
 """Distances of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
 
-CALIBRATED = Table(
-    "calibrated",
-    (
-        CALIBRATION,
-        DISTANCE,
-        Column("on_dataset", str, "dataset of the first test set"),
-        Column("on_test_set", str, "name of the first test set"),
-        Column("against_dataset", str, "dataset of the second test set"),
-        Column("against_test_set", str, "name of the second test set"),
-        Column("system_a", str, "the better system of the pair on the first test set", heading="system A"),
-        columns.SYSTEM_B,
-        replace(columns.PVALUE, meaning="two-sided p-value on the first test set, if the bootstrap is", missing=True),
-        replace(columns.PVALUE_ONE_SIDED, meaning="one-sided p-value on the first test set, as in the paper"),
-        columns.GAIN,
-        points("gain_against", "score of A minus score of B on the second test set; negative where B is better"),
-    ),
-    key=("calibration", "on_dataset", "on_test_set", "against_dataset", "against_test_set", "system_a", "system_b"),
-)  # fmt: skip
-
 
 def _rates(distance: str) -> list[Column]:
     """Columns on the replication rate at a distance, as observed and as expected."""
@@ -104,7 +84,7 @@ P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0
 """Bounds of the ranges of p-values: the six ranges of the paper's Table 1, and further ones on both sides."""
 
 
-def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     """Measure the replication rate on a second test set, by range of p-values on the first (Table 1).
 
     The replication rate is the share of pairs whose better system on the first test set is also the better one on the
@@ -132,9 +112,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> tuple[pd.DataFr
     Returns
     -------
     Table `CALIBRATION_TABLE`, one row per calibration, distance and range [p_low, p_high); the last range includes 1,
-    and the window around 0.05 is added. Ties on either test set are left out. Table `CALIBRATED` has the pairs in the
-    ranges of the paper's Table 1: one row per pair of systems and ordered pair of test sets, in the order of the sheet.
-    There, `system_a` is the better one on the first test set; the result replicates where `gain_against` is above 0.
+    and the window around 0.05 is added. Ties on either test set are left out.
 
     Notes
     -----
@@ -147,13 +125,12 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> tuple[pd.DataFr
     nᶜ(Pᶜ − P)²/N − P(1 − P)·C/N, or 0 if that is negative. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs
     of test sets in the study.
     """
-    rates, pairs = [], []
+    rates = []
     for (name, distance), replications in _replications(comparisons, sheet).items():
         key = {"calibration": name, "distance": distance}
         for low, high in [*pairwise(P_RANGES), WINDOW]:
             rates.append({**key, "p_low": low, "p_high": high, **replications.row(low, high)})
-        pairs.append(replications.listed(P_RANGES[1], P_RANGES[7]).assign(**key))
-    return frame(CALIBRATION_TABLE, rates), frame(CALIBRATED, pd.concat(pairs, ignore_index=True) if pairs else [])
+    return frame(CALIBRATION_TABLE, rates)
 
 
 def _replications(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str, str], _Replications]:
@@ -173,7 +150,7 @@ def _replications(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[
                 both["error_against"] *= np.sqrt(of_against["n_segments"] / of_on["n_segments"])
             both = both.assign(cell=number, on=keys.index(on), against=keys.index(against))
             parts.append(both.assign(population=bool(drawn), overlaps=drawn is None))
-        replications[which] = _Replications(pd.concat(parts), len(cells), keys, names)
+        replications[which] = _Replications(pd.concat(parts), len(cells), len(names))
     return replications
 
 
@@ -216,10 +193,8 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
 def _by_pair(rows: pd.DataFrame, numbers: Mapping[str, int]) -> pd.DataFrame:
     """Comparisons on a test set by the number of the pair, a · n_systems + b for system numbers a < b; gains of a."""
     a, b = (rows[side].map(numbers).to_numpy(np.int64) for side in ("system_a", "system_b"))
-    columns = {
-        "gain": np.where(a < b, rows["gain"], -rows["gain"]), "error": rows["standard_error"].to_numpy(float),
-        "p": pvalues(rows), **{name: rows[name].to_numpy(float) for name in ("pvalue", "pvalue_one_sided")},
-    }  # fmt: skip
+    gain, error = np.where(a < b, rows["gain"], -rows["gain"]), rows["standard_error"].to_numpy(float)
+    columns = {"gain": gain, "error": error, "p": pvalues(rows)}
     return pd.DataFrame(columns, index=np.minimum(a, b) * len(numbers) + np.maximum(a, b)).sort_index()
 
 
@@ -230,35 +205,18 @@ class _Replications:
     the second, and `overlaps` those whose test sets overlap otherwise, for which no rate can be expected.
     """
 
-    def __init__(self, rows: pd.DataFrame, n_cells: int, keys: Sequence[Key], names: NDArray[np.object_]) -> None:
-        self.rows, self.n_cells, self.keys, self.names = rows, n_cells, keys, names
-        self.systems = np.stack(np.divmod(rows.index, len(names)), axis=1).astype(np.intp)
+    def __init__(self, rows: pd.DataFrame, n_cells: int, n_names: int) -> None:
+        self.rows, self.n_cells = rows, n_cells
+        self.systems = np.stack(np.divmod(rows.index, n_names), axis=1).astype(np.intp)
         against = rows["against"].mask(rows["population"], -1)
         self.test_sets = over_systems.drawn(np.stack([rows["on"], against], axis=1).astype(np.intp))
         self.decided = (rows["gain"] != 0) & (rows["gain_against"] != 0)
 
-    def _inside(self, low: float, high: float, inclusive: Literal["left", "both"] = "left") -> NDArray[np.bool_]:
-        """Mark the pairs with a p-value in a range, which have a better system on both test sets."""
-        return np.asarray(self.decided & self.rows["p"].between(low, high, inclusive=inclusive))
-
-    def listed(self, low: float, high: float) -> pd.DataFrame:
-        """List the pairs with a p-value in a range, the better system on the first test set first."""
-        inside = self._inside(low, high)
-        rows, names = self.rows[inside], self.names[self.systems[inside]]
-        sign = np.sign(rows["gain"].to_numpy())
-        better, worse = np.where(sign[:, None] > 0, names, names[:, ::-1]).T
-        columns = {"system_a": better, "system_b": worse}
-        for side in ("on", "against"):
-            places = rows[side].to_numpy()
-            columns[f"{side}_dataset"] = np.array([key[0] for key in self.keys], dtype=object)[places]
-            columns[f"{side}_test_set"] = np.array([key[1] for key in self.keys], dtype=object)[places]
-        gains = {name: sign * rows[name] for name in ("gain", "gain_against")}
-        return rows[["pvalue", "pvalue_one_sided"]].assign(**columns, **gains)
-
     def row(self, low: float, high: float) -> dict[str, object]:
         """Compute the row of the table for a range of p-values."""
         rows, closed = self.rows, (low, high) == WINDOW or high == 1
-        inside = self._inside(low, high, inclusive="both" if closed else "left")
+        # Pairs with a p-value in the range, which have a better system on both test sets.
+        inside = np.asarray(self.decided & rows["p"].between(low, high, inclusive="both" if closed else "left"))
         replicated = ((rows["gain"] > 0) == (rows["gain_against"] > 0)).to_numpy()[inside]
         share = over_systems.share(replicated, self.systems[inside], self.test_sets[inside])
         predicted = (np.nan,) * 3 if rows["overlaps"].any() else self._expected(low, high)
@@ -382,12 +340,12 @@ def _interval(name: str, estimate: Sequence[float]) -> dict[str, object]:
 
 def calibrate_and_arrange(
     comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compute `calibrate` for the rows of a sheet whose datasets were compared, and arrange `table_1`.
 
     Returns
     -------
-    Tables `CALIBRATION_TABLE`, `TABLE_1` and `CALIBRATED`.
+    Tables `CALIBRATION_TABLE` and `TABLE_1`.
     """
     datasets = set(comparisons["dataset"])
     run = sheet[["on_dataset", "against_dataset"]].map(
@@ -397,8 +355,8 @@ def calibrate_and_arrange(
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
         where = row_place(sheet, index, CALIBRATIONS.name)
         console.warn(f"{where}: found no comparisons of dataset {dataset}, skipped this line")
-    rates, pairs = calibrate(comparisons, sheet[run.all(axis=1)])
+    rates = calibrate(comparisons, sheet[run.all(axis=1)])
     population = comparisons[(comparisons["dataset"] == POPULATION) & is_whole(comparisons)]
     if population.empty:
         console.warn(f"found no comparisons of dataset {POPULATION}, skipped the expected rates for the paper")
-    return rates, table_1(rates, published, None if population.empty else population), pairs
+    return rates, table_1(rates, published, None if population.empty else population)
