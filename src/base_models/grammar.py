@@ -259,16 +259,7 @@ def _mark(words, starts, width, symbols, holes, bits):  # type: ignore[no-untype
 def _consistent(n, m, lows, highs, target_lows, target_highs, width, loose):  # type: ignore[no-untyped-def]
     """Find the consistent phrase pairs of a sentence pair, by their first source word, and where those of each start.
 
-    Parameters
-    ----------
-    n, m
-        Numbers of words.
-    lows, highs, target_lows, target_highs
-        First and last word that each word is linked to; the last is -1 for words without links.
-    width
-        Maximum number of words on either side.
-    loose
-        Whether phrases may begin and end with words without links.
+    The links of each word reach from its low to its high, -1 for none; `loose` phrases may end with unlinked words.
     """
     spans = np.empty((n * width * (width * (width + 1) // 2 if loose else 1), 4), dtype=np.int64)
     starts = np.empty(n + 1, dtype=np.int64)
@@ -310,12 +301,9 @@ def _consistent(n, m, lows, highs, target_lows, target_highs, width, loose):  # 
 
 @njit(cache=True)
 def _extract(text, width, symbols, holes, bits):  # type: ignore[no-untyped-def]
-    """Extract all wanted rules, with repetitions.
+    """Extract keys of source and target and places of all wanted rules, and the keys of the targets of all rules.
 
-    Returns
-    -------
-    Keys of the sources, keys of the targets and places of the rules; and the keys of the targets of all rules, wanted
-    or not, each repeated by the weight of its pair.
+    The latter are repeated by the weight of their pair.
     """
     sources, source_starts, targets, target_starts, linked, link_starts, repeats = text
     source_keys = np.empty(1 << 16, dtype=np.uint64)

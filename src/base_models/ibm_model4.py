@@ -14,12 +14,8 @@ import numpy as np
 from base_models import formats, program
 from pairsig.io.errors import InputError
 
-ITERATIONS = {
-    "Ibm1AlignmentModel": 5,
-    "HmmAlignmentModel": 5,
-    "Ibm3AlignmentModel": 3,
-    "Ibm4AlignmentModel": 3,
-}
+FIRST = "Ibm1AlignmentModel"
+ITERATIONS = {FIRST: 5, "HmmAlignmentModel": 5, "Ibm3AlignmentModel": 3, "Ibm4AlignmentModel": 3}
 """Thot's models, in the order in which they are trained, and their iterations, which are those of Moses and GIZA++."""
 LONGEST = 20
 """Maximal number of words per side in training, because longer pairs take most of the time."""
@@ -36,13 +32,10 @@ def train(training_set: Path, model: Path, seed: int) -> None:  # noqa: ARG001 -
     for direction in _DIRECTIONS:
         aligner: Any = None
         for name, iterations in ITERATIONS.items():
-            if aligner is None:
-                aligner = getattr(thot, name)()
+            aligner = getattr(thot, name)(*([] if aligner is None else [aligner]))
+            if name == FIRST:
                 for source, target in pairs:
-                    forward = direction == "forward"
-                    aligner.add_sentence_pair(*((source, target) if forward else (target, source)))
-            else:
-                aligner = getattr(thot, name)(aligner)
+                    aligner.add_sentence_pair(*((source, target) if direction == "forward" else (target, source)))
             aligner.start_training()
             for _ in range(iterations):
                 aligner.train()

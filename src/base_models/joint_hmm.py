@@ -270,23 +270,10 @@ def _model1(emission, null, jumps):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _hmm(emission, null, jumps):  # type: ignore[no-untyped-def]
-    """Run the forward-backward algorithm.
+    """Run the forward-backward algorithm for n words, given m words; position 0 is before the sentence.
 
-    A state consists of the position of the last linked word, and of whether the current word is linked. Position 0 is
-    before the sentence.
-
-    Parameters
-    ----------
-    emission
-        Probability of each of n words given each of m words; shape (n, m).
-    null
-        Probability of each word given no word; shape (n,).
-    jumps
-        Weights of jumps.
-
-    Returns
-    -------
-    Posteriors of links (n, m) and of no link (n,), numbers of jumps found and expected, and the log-likelihood.
+    A state consists of the position of the last linked word, and of whether the current word is linked. The result are
+    posteriors of links (n, m) and of no link (n,), numbers of jumps found and expected, and the log-likelihood.
     """
     n, m = emission.shape
     move = np.empty((m + 1, m))

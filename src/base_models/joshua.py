@@ -21,7 +21,7 @@ from typing import IO
 from base_models import formats, grammar, joint_hmm, program
 from pairsig.io.errors import InputError
 from pairsig.io.files import open_text
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 
 THRESHOLD = 0.1
 """Threshold of the product of a link's two posteriors. Rules are better with more links than are best for scores of
@@ -101,15 +101,6 @@ def predict(
 ) -> None:
     """Translate source sentences."""
     sentences = [line.split() for line in open_text(segments)]
-    with replacing(output) as temporary:
-        lines = _decode(model, sentences, search=search, weights=weights, jars=jars)
-        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def _decode(
-    model: Path, sentences: Sequence[Sequence[str]], *, search: str, weights: Mapping[str, float], jars: Path
-) -> list[str]:
-    """What Joshua prints: one translation per sentence."""
     with tempfile.TemporaryDirectory() as folder:
         config, source, printed = (Path(folder, name) for name in ("config", "source", "printed"))
         settings = [*SHARED, *SETTINGS[search], "top-n = 1", "output-format = %s"]
@@ -122,7 +113,7 @@ def _decode(
         lines = [_shown(line.rstrip("\n")) for line in open_text(printed)]
     if len(lines) != len(sentences):
         raise InputError(f"found {len(lines)} translations by Joshua, expected {len(sentences)}")
-    return lines
+    write_text("".join(f"{line}\n" for line in lines), output)
 
 
 def _moses(rule: grammar.Rule) -> str:
