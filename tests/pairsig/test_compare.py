@@ -12,6 +12,7 @@ from pairsig import InputError, Statistics, bootstrap_test, exact_test, margin_t
 from pairsig.comparisons import all_pairs, wording
 from pairsig.comparisons.compare import adjust, compare, named_pairs, planned
 from pairsig.core.totals import Resampling
+from pairsig.io import tables
 from pairsig.io.columns import BASELINE, COMPARISONS
 from pairsig.metrics import registry
 from pairsig.metrics.counts import average
@@ -250,6 +251,30 @@ def test_parts_are_merged_to_the_whole():
     wrong.loc[2, "n_greater"] = 10**6
     with pytest.raises(InputError, match=r"n_greater is 1000\d{3}, expected a sum"):
         all_pairs.merge([parts[0], wrong, *parts[2:]])
+
+
+def test_a_table_that_was_written_is_checked_when_it_is_read(tmp_path):
+    data = simulate.statistics("f1", n_systems=4, n_segments=25, spread=0.02, n_groups=2)
+    table = all_pairs.compare(data, metric="f1", n_resamples=1)
+    groups = dict(zip(data.systems, data.groups, strict=True))
+    assert table["gain"].min() < 1
+    assert table["n_segments"].tolist() == [25] * 6
+    assert table["same_group"].tolist() == [
+        groups[a] == groups[b] for a, b in zip(table["system_a"], table["system_b"], strict=True)
+    ]
+    assert all("test:randomization|alternative:two-sided|resamples:1|" in each for each in table["signature"])
+    tables.write(table, tmp_path / "t.tsv")
+    assert all_pairs.read(tmp_path / "t.tsv")["gain"].tolist() == table["gain"].tolist()
+    for column, wrong in (
+        ("n_segments", 0), ("n_resamples", 0), ("gain", -0.1), ("standard_error", -0.1), ("correlation", 1.1),
+        ("n_greater", 2),
+    ):  # fmt: skip
+        changed = table.copy()
+        changed.loc[3, column] = wrong
+        tables.write(changed, tmp_path / "t.tsv")
+        pair = f"{changed['system_a'][3]} and {changed['system_b'][3]}"
+        with pytest.raises(InputError, match=f"{pair}: {column} is {wrong}, expected"):
+            all_pairs.read(tmp_path / "t.tsv")
 
 
 def test_pairs_without_an_exact_test_are_drawn_and_say_so():

@@ -75,7 +75,9 @@ def test_the_table_by_loops(design):
     assert variance_shares(named) == [
         (source, pytest.approx(part / sum(parts))) for source, part in zip(sources, parts, strict=True)
     ]
-    if design == "crossed":
+    if design == "nested":
+        assert "standard deviation" not in made_of(named)[0]
+    else:
         sds = [f"{row[f'sd_training{end}']:.2g}" for end in ("", "_low", "_high")]
         assert f"(standard deviation {sds[0]}, 95 % CI {sds[1]} to {sds[2]})" in made_of(named)[0]
         # Graybill and Wang's interval of the sum of both variances between runs, less the rest.
@@ -101,7 +103,10 @@ def test_pairs_and_a_baseline():
     based = compare_runs(data, baseline="y").table
     assert based[["system_a", "system_b"]].to_numpy().tolist() == [["x", "y"], ["z", "y"]]
     assert based["difference"].tolist() == pytest.approx([rows["difference"][0], -rows["difference"][2]])
-    assert "p (Holm)" in render(rows, "table")
+    text = render(rows, "table")
+    assert "p (Holm)" in text.splitlines()[0]
+    assert text.count("variance of a gain between single runs") == 3
+    assert "p (Holm)" not in render(based[:1].assign(n_compared=1), "table")
 
 
 def test_compare_uses_it_if_the_data_have_runs():
@@ -134,11 +139,34 @@ def test_notes():
     assert many == ()
     drift = compare_runs(two(5, training=2.0), design="nested").notes
     assert any("differ more than they would if each segment were sampled anew" in note for note in drift)
-    flat = {"a": np.ones((3, 60, 1)) * 0.5, "b": np.ones((3, 60, 1)) * 0.25}
-    (row,) = compare_runs(flat).table.to_dict("records")
-    assert (row["pvalue"], row["pvalue_outputs"]) == (1.0, 1.0)
+    assert not any("sampled anew" in note for note in compare_runs(two(5), design="nested").notes)
+    three = compare_runs(two(1, ka=3, kb=3)).notes
+    assert not any("too few to estimate the training variance" in note for note in three)
+
+
+def test_the_p_value_of_a_drift():
+    """χ² with k − 1 degrees of freedom: of the variance between mean scores over that of noise in the segments."""
+    data = two(5, training=0.5)
+    notes = compare_runs(data, design="nested").notes
+    runs = data["a"][..., 0]
+    k, n = runs.shape
+    rest = np.square(runs - runs.mean(axis=0)).sum() / (k - 1) / n**2
+    p = stats.chi2.sf((k - 1) * runs.mean(axis=1).var(ddof=1) / rest, k - 1)
+    assert p < 1e-3
+    assert any(f"of a differ more than they would if each segment were sampled anew (p = {p:.1g})" in n for n in notes)
+
+
+@pytest.mark.parametrize("shift", [0.25, 0.0])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_systems_that_differ_by_the_same_on_every_segment(shift, noise):
+    """Also by rounding errors alone: nothing shows how much the difference varies."""
+    base = np.broadcast_to(noise * np.random.default_rng(1).random(60), (3, 60))[..., None]
+    result = compare_runs({"a": base + shift, "b": base})
+    (row,) = result.table.to_dict("records")
+    assert (row["pvalue"], row["pvalue_outputs"], row["better"]) == (1.0, 1.0, "a" if shift else "")
     assert math.isnan(row["ci_low"])
     assert any("the difference is the same on every segment" in note for note in row["notes"])
+    assert "variance of a gain" not in render(result.table, "table")
 
 
 def test_runs_that_cannot_be_compared():

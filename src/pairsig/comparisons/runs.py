@@ -294,6 +294,7 @@ def _system(name: str, score: float, quality: Floats, influence: Floats, design:
     if design == "nested":
         # Every unit is sampled anew: the deviation of a run's score is a sum of noise in its units.
         apart = apart + (quality - quality.mean())[:, None] / n
+    apart[np.abs(apart) <= ACCURACY * np.abs(centred).max()] = 0.0
     squares = np.square(apart).sum(axis=0) / (k - 1)
     scale = 1.0 if design == "nested" else n / (n - 1)
     equal = np.ptp(quality) <= _BAND * np.abs(quality).max()
