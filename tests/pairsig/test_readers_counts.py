@@ -59,10 +59,7 @@ def test_pair_is_statistics_of_both(tmp_path):
     assert both.systems == ("A", "B")
     assert both.segments.tolist() == ["1", "2", "3"]
     assert [metric.name for metric in both.metrics] == ["f1", "precision", "recall"]
-    assert both.of(both.metrics[0]).tolist() == [
-        [[2, 3, 2], [2, 2, 2], [0, 1, 1]],
-        [[0, 3, 2], [1, 2, 2], [0, 1, 1]],
-    ]
+    assert both.of(both.metrics[0]).tolist() == [[[2, 3, 2], [2, 2, 2], [0, 1, 1]], [[0, 3, 2], [1, 2, 2], [0, 1, 1]]]
     assert both.notes == ()
 
 
@@ -71,10 +68,7 @@ def test_pair_needs_two_names_and_a_metric_in_common(tmp_path):
     b = sigf.read(write(tmp_path, "b", "1 1 1\n"))
     with pytest.raises(InputError, match="called A, A, expected different names"):
         pair(a, b, ("A", "A"))
-    with pytest.raises(
-        InputError,
-        match=r"no metric in common, .*a has mean; \S+b has f1, precision, recall",
-    ):
+    with pytest.raises(InputError, match=r"no metric in common, .*a has mean; \S+b has f1, precision, recall"):
         pair(a, b)
 
 
@@ -288,10 +282,7 @@ class TestEvalb:
         ("rows", "words"),
         [
             (RUN[:3], "has 3, expected the same ones in the same order; item 4 is in one of them only"),
-            (
-                [*RUN[:3], (4, 2, 0, 1, 2, 1, 0, 2, 2)],
-                "segment 4 has gold 2, expected 1 as in .*a, line 7: are",
-            ),
+            ([*RUN[:3], (4, 2, 0, 1, 2, 1, 0, 2, 2)], "segment 4 has gold 2, expected 1 as in .*a, line 7: are"),
         ],
     )
     def test_listings_of_other_test_sets(self, rows, words, tmp_path):

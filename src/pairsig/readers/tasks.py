@@ -33,12 +33,7 @@ def several(parts: Sequence[Output], systems: Sequence[str]) -> bool:
 
 
 def align(
-    parts: Sequence[Output],
-    systems: Sequence[str],
-    runs: Sequence[str],
-    *,
-    metrics: Sequence[str] = (),
-    **how: Any,
+    parts: Sequence[Output], systems: Sequence[str], runs: Sequence[str], *, metrics: Sequence[str] = (), **how: Any
 ) -> list[Statistics]:
     """Put systems on the same items of each task, and of each group of tasks for which all logs have a score.
 

@@ -201,7 +201,7 @@ class _Log:
     def _reported(self) -> Iterator[tuple[str, float]]:
         """The mean that the header has for a scorer, without those of other reducers and of parts of the samples."""
         for part in self._part("results", "scores", kind=list):
-            metrics = part_of(part, ["metrics"], f"{self.source}, results", dict)
+            metrics = part_of(field_of(part, [], self.source, dict), ["metrics"], f"{self.source}, results", dict)
             is_mean = part.get("reducer") in (None, "mean") and part.get("name") == part.get("scorer")
             for name in ("accuracy", "mean") if is_mean else ():
                 value = metrics.get(name)
