@@ -446,9 +446,10 @@ class Reading:
         of_rows = {role: self.labels(role) for role in (*_LABELS, "gold")}
         values_of = {system: scored.values(scored, columns) for system, columns in scored.columns.items()}
         others = {} if "sample" in self.declared else self._others(scored)
-        groups = list(dict.fromkeys(output_of.tolist()))
+        groups = list(dict.fromkeys(output_of.tolist())) if output_of.any() else [0]
         is_only_run = len(groups) == len({code // len(runs) for code in groups})
-        lines = np.asarray(table.lines)
+        given = table.lines
+        lines = np.arange(given.start, given.stop) if isinstance(given, range) else np.array(given)
         outputs: list[Output] = []
         for code in groups:
             rows = np.flatnonzero(output_of == code) if len(groups) > 1 else np.arange(len(lines))
