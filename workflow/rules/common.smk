@@ -131,11 +131,8 @@ def given(of):
     )
 
 
-# Figures: config/figures.yaml has one entry for each.
-
-
 def shown(wildcards):
-    """The entry of a figure."""
+    """The entry of a figure in config/figures.yaml."""
     return config["figures"][wildcards.figure]
 
 
@@ -161,11 +158,9 @@ def overlay(wildcards):
 
 
 def in_report():
+    path, labels = "<results>/figures/{figure}.svg", {"figure": "{figure}"}
     return report(
-        "<results>/figures/{figure}.svg",
-        caption="../report/figure.rst",
-        category="1. Figures",
-        labels={"figure": "{figure}"},
+        path, caption="../report/figure.rst", category="1. Figures", labels=labels
     )
 
 

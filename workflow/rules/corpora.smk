@@ -12,8 +12,6 @@ rule verify:
     benchmark:
         "<benchmarks>/verify/{corpus}.tsv"
     localrule: True
-    conda:
-        "../envs/pairsig.yaml"
     params:
         sha256=lambda wildcards: PLAN.sheets["corpora"][wildcards.corpus]["sha256"],
     script:

@@ -4,11 +4,7 @@ PAIRS = ("gain_confidence", "full_sets", "sizes", "domains")
 FIGURES = [
     name
     for name, entry in config["figures"].items()
-    if (
-        entry["dataset"] in PLAN.selected
-        if "dataset" in entry
-        else set(entry["tables"]) <= set(MADE)
-    )
+    if {*entry.get("tables", [entry.get("dataset")])} <= {*PLAN.selected, *MADE}
 ]
 
 
