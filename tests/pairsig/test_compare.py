@@ -125,6 +125,7 @@ def test_margins_add_a_row_for_each_claim():
     for row in rows[1:4]:
         result = margin_test(a, b, 3.0, row["alternative"], metric="accuracy")
         assert (row["pvalue"], row["margin"]) == (result.pvalue, 3.0)
+        assert row["log10_pvalue"] == pytest.approx(math.log10(result.pvalue))
         assert result.says(row["system_a"], row["system_b"]) in row["notes"]
         assert row["n_compared"] == 2
     same = scores(a=[0, 1] * 3000, b=[0, 1] * 3000)

@@ -154,13 +154,14 @@ def test_power_of_the_sign_test_is_that_of_all_tables(sides, alternative):
 
 
 @pytest.mark.parametrize("equivalence", [True, False])
-def test_power_against_a_margin_is_that_of_all_tables(equivalence):
+@pytest.mark.parametrize(("n", "margin"), [(60, 0.2), (25, 0.15)])
+def test_power_against_a_margin_is_that_of_all_tables(equivalence, n, margin):
     def rejects(r, s):
-        shown = stats.norm.sf(tango(float(r), float(s), 60, 0.2)) < 0.05
-        return shown and (not equivalence or stats.norm.sf(tango(float(s), float(r), 60, 0.2)) < 0.05)
+        shown = stats.norm.sf(tango(float(r), float(s), n, margin)) < 0.05
+        return shown and (not equivalence or stats.norm.sf(tango(float(s), float(r), n, margin)) < 0.05)
 
-    found = Items(0.25, 0.0, 0.05, margin=0.2, equivalence=equivalence).power(60)
-    assert found == pytest.approx(rejections(60, 0.25, 0.0, 0.05, rejects), abs=1e-9)
+    found = Items(0.25, 0.0, 0.05, margin=margin, equivalence=equivalence).power(n)
+    assert found == pytest.approx(rejections(n, 0.25, 0.0, 0.05, rejects), abs=1e-9)
 
 
 @pytest.mark.parametrize("margin", [None, 0.05])
