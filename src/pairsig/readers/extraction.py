@@ -7,7 +7,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -217,6 +216,8 @@ class References:
 
     def settings(self, metric: Metric) -> str:
         """All that the counts depend on beside the files, as a signature has it."""
+        from importlib.metadata import PackageNotFoundError, version  # takes .02 s
+
         n_references = max(len(self.paths), int(self.options.get("num_refs", 1)))
         parts: dict[str, object] = {"reader": self.reader, "references": n_references}
         if metric.extractor is not None:

@@ -625,7 +625,8 @@ def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Stat
     counts = [both_right, only_a, only_b, neither]
     if min(counts) < 0 or not 0 < sum(counts) <= MAX_LINES:
         found = f"the counts {listed(map(str, counts))}"
-        raise InputError(f"found {found}, expected numbers of items, 0 or more, at least one and at most {MAX_LINES:,}")
+        expected = f"expected numbers of items, 0 or more, and at least one item (at most {MAX_LINES:,})"
+        raise InputError(f"found {found}, {expected}")
     right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], counts, axis=1)
     accuracy = registry.metric("accuracy")
     arrays = {name: np.stack([of, np.ones_like(of)], axis=1) for name, of in zip("AB", right, strict=True)}
