@@ -255,11 +255,11 @@ def test_parts_are_merged_to_the_whole():
 
 
 def test_a_table_that_was_written_is_checked_when_it_is_read(tmp_path):
-    data = simulate.statistics("f1", n_systems=4, n_segments=25, spread=0.02, n_groups=2)
+    data = simulate.statistics("f1", n_systems=4, n_segments=900, spread=0.02, n_groups=2)
     table = all_pairs.compare(data, metric="f1", n_resamples=1)
     groups = dict(zip(data.systems, data.groups, strict=True))
-    assert table["gain"].min() < 1
-    assert table["n_segments"].tolist() == [25] * 6
+    assert max(table["gain"].min(), table["standard_error"].min()) < 1
+    assert table["n_segments"].tolist() == [900] * 6
     assert table["same_group"].tolist() == [
         groups[a] == groups[b] for a, b in zip(table["system_a"], table["system_b"], strict=True)
     ]

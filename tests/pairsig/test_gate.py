@@ -69,7 +69,7 @@ def test_the_largest_loss_of_other_scores_is_the_end_of_an_interval():
     assert only(of("mean", old=old, new=0.9 * new), str(check.largest_loss * 0.999)).verdict != "passed"
 
 
-@pytest.mark.parametrize("n", [60, 400])
+@pytest.mark.parametrize("n", [60, 400, 4000])
 def test_losses_too_rare_to_be_seen(n):
     """Where nothing else bounds the loss, it is S (1 − α^(1/n)), S the largest score, or the range of the values."""
     rare = 1 - 0.05 ** (1 / n)
@@ -170,6 +170,13 @@ def test_the_line_and_json_say_the_same():
 def test_bad_margins(margin, message):
     with pytest.raises(InputError, match=message):
         only(of("accuracy", old=[1, 0], new=[1, 1]), margin)
+
+
+def test_all_metrics_of_the_data_are_checked():
+    data = simulate.statistics("f1", n_systems=2, n_segments=80)
+    both = replace(data, metrics=(registry.metric("f1"), registry.metric("recall")))
+    assert [check.name for check in gate.gate(both, 5).checks] == ["f1", "recall"]
+    assert [check.name for check in gate.gate(both, 5, metric="recall").checks] == ["recall"]
 
 
 def test_what_cannot_be_checked():
