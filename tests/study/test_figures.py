@@ -376,7 +376,7 @@ def test_table_1_shows_shares_beside_the_expected_and_the_papers() -> None:
         np.testing.assert_allclose(lines(axes, "expected")[0].get_ydata(), 100 * rows["expected"])
         (paper,) = lines(axes, "paper")
         np.testing.assert_allclose(paper.get_xydata(), np.reshape(published, (-1, 2)), atol=1e-4)
-    assert {"same source, 95 % interval", "another text, 95 % interval", "expected for the same source", "chance"} < {
+    assert {"same source, 95 % interval", "another text, 95 % interval", "same source: expected", "chance"} < {
         *words(figure).split("\n")
     }
 

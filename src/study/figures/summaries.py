@@ -269,8 +269,8 @@ def _drawn(
 
 
 EXPECTED = {
-    "iid": "expected for the same source",
-    "far": "expected if the other text\nwere from the same source",
+    "iid": "same source: expected",
+    "far": "other text: expected if it\nwere from the same source",
 }
 """What the dashed lines show, by kind of second test set: the other texts have fewer segments than the population."""
 

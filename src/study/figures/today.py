@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from pairsig.io.pictures import BLUE, GREY, VERMILION, styled
 from study.beyond.today import PAPER
@@ -63,6 +64,7 @@ def years(years: pd.DataFrame) -> Figure:
     handles = [mark(label, **look) for label, look in LOOKS.values()]
     handles += [mark("standard deviation per segment (right)", color=GREY, marker="o")]
     handles += [mark("√(1 − correlation) (right)", color=GREY, marker="o", markerfacecolor="white")]
+    handles += [Line2D([], [], **DASHED, label="half a point, and the paper's thresholds (left)")]
     explained(figure, handles, ncols=2)
     return says(figure, "Newer language pairs need larger gains in BLEU; German–English has changed little")
 

@@ -385,15 +385,13 @@ def _within_test_sets(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
         critical_difference=np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale),
         log_distance=np.log1p(-pairs["correlation"].to_numpy(float)),
     )
-    # Least squares through deviations from the means of test sets: log critical difference against log(1 − ρ)
-    columns = ["critical_difference", "log_distance"]
-    centred = pairs[columns] - pairs.groupby("dataset")[columns].transform("mean")
-    dy, dx = centred.to_numpy(float).T
-    slope = float(dx @ dy / (dx @ dx))
-    residuals = dx * (dy - slope * dx) / (dx @ dx)
+    here = pairs[pairs["dataset"] == COMBINED_HERE]
+    for dataset, some in ((COMBINED_HERE, here), ("task=mt", pairs)):
+        if len(some):
+            measured = "exponent of 1 − correlation in the critical difference, within test sets"
+            yield _row("factor-of-two", "3.2.3", dataset, measured, len(some), *_exponent(some), 0.5)
+    slope, n = _exponent(pairs)[0], len(pairs)
     systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, "factor-of-two", "3.2.3", "task=mt")
-    n, ends = len(pairs), interval(slope, *variance(residuals, systems))
-    yield row("exponent of 1 − correlation in the critical difference, within test sets", n, slope, *ends, 0.5)
     log_distance = pairs["log_distance"].to_numpy(float)
     median = float(np.exp(np.median(pairs["critical_difference"])))
     yield row("critical difference, scaled to 2,034 sentences", n, median, reference=0.37)
@@ -405,6 +403,17 @@ def _within_test_sets(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield row(measured, n, wanted, reference=median_correlation)
         measured = f"share of pairs with at least this correlation ({wanted:.2f})"
         yield row(measured, n, *share(log_distance <= np.log1p(-wanted), systems))
+
+
+def _exponent(pairs: pd.DataFrame) -> tuple[float, float, float]:
+    """The slope of the log critical difference against log(1 − ρ) within test sets, by least squares, and its ends."""
+    columns = ["critical_difference", "log_distance"]
+    centred = pairs[columns] - pairs.groupby("dataset")[columns].transform("mean")
+    dy, dx = centred.to_numpy(float).T
+    slope = float(dx @ dy / (dx @ dx))
+    residuals = dx * (dy - slope * dx) / (dx @ dx)
+    systems = members(pairs["system_a"], pairs["system_b"])
+    return slope, *interval(slope, *variance(residuals, systems))
 
 
 def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
