@@ -119,6 +119,23 @@ def test_combinations_need_less():
         assert row["low"] < row["value"] < row["high"] < 1
 
 
+def test_the_exponent_of_the_correlation():
+    """Least squares of log standard errors against log(1 − correlation), over pairs of systems above 5 BLEU."""
+    scored = [(score, u) for score, u in bleu_and_influence("de-en").values() if score > 5]
+    errors, correlations = [], []
+    for (_, u), (_, v) in combinations(scored, 2):
+        errors.append(np.sqrt(np.sum((u - v) ** 2)))
+        correlations.append(np.corrcoef(u, v)[0, 1])
+    errors, correlations = np.array(errors), np.array(correlations)
+    different = errors > 0  # two outputs are equal
+    slope, _ = np.polyfit(np.log1p(-correlations[different]), np.log(errors[different]), 1)
+    measured = "exponent of 1 − correlation in the critical difference, within test sets"
+    row = reference("claims", dataset="wmt10-de-en", measured=measured)
+    assert int(row["n"]) == different.sum()
+    assert float(row["value"]) == pytest.approx(slope, rel=1e-3)
+    assert float(row["low"]) < slope < float(row["high"])
+
+
 def test_retrained_and_published_systems_are_scored_alike():
     """Tokenized references in lower case have the same lengths as raw ones that BLEU tokenizes in lower case."""
     lengths = [counts(name, ["reference_length"])[1][0] for name in ("wmt10-de-en", "wmt10-synthetic")]
