@@ -78,7 +78,7 @@ def test_the_readme_prints_what_the_commands_print(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "0.25"
     assert cli.main(["plan", "--metric", "bleu", "--score", "35", "--gain", "0.5", "--length", "25"]) == 0
     planned = re.search(r"[\d,]+ \[[\d,]+, [\d,]+\]", capsys.readouterr().out)[0]
-    assert f"if their correlation is unknown, {planned}" in read("README.md")
+    assert f"For a pair of unknown correlation, `plan` says {planned}" in read("README.md")
 
 
 @pytest.mark.parametrize("code", blocks("docs/coming-from.md", "python"))

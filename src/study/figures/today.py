@@ -66,7 +66,7 @@ def years(years: pd.DataFrame) -> Figure:
     handles += [mark("√(1 − correlation) (right)", color=GREY, marker="o", markerfacecolor="white")]
     handles += [Line2D([], [], **DASHED, label="half a point, and the paper's thresholds (left)")]
     explained(figure, handles, ncols=2)
-    return says(figure, "Newer language pairs need larger gains in BLEU; German–English has changed little")
+    return says(figure, "Newer language pairs need larger gains in BLEU; German–English less so")
 
 
 def _parts(axes: Axes, rows: pd.DataFrame, places: np.ndarray, years: pd.DataFrame, look: dict[str, Any]) -> None:
