@@ -401,8 +401,6 @@ def test_replication_shows_the_same_source_and_elsewhere() -> None:
 
 
 CHANCES = {"i.i.d.": 0.2, "next": 0.01}
-QUESTIONS = {"outputs": 0.94, "method": 0.8, "method-level test": 0.93}
-TRAINED = [("small", 100), ("small", 300), ("large", 100), ("large", 1600), ("large", 5000)]
 TABLES = {
     # Retrained and published systems of a dataset.
     "comparisons": pd.concat([of_sizes(comparisons(12)), comparisons(12, kinds=("submission", "online"))]),
@@ -439,16 +437,6 @@ TABLES = {
     "documents": made("documents", [
         {"dataset": "small"}, {"dataset": "large"}, {"dataset": "all", "design_effect": nan},
     ]),
-    "training_variance": made("training_variance", [
-        {"dataset": dataset, "metric": "f1", "n_segments": n, "share_significant": 1 - 10 / n**0.5,
-         "verdict": "estimated"}
-        for dataset, n in TRAINED
-    ]),
-    "better_method": made("better_method", [
-        {"dataset": dataset, "n_segments": n, "question": question, "replicated": replicated - 10 / n,
-         "verdict": "estimated"}
-        for (dataset, n), (question, replicated) in product(TRAINED, QUESTIONS.items())
-    ]),
 }  # fmt: skip
 """Tables with cells that a figure needs or a test expects."""
 
@@ -467,7 +455,6 @@ def arguments(name: str) -> list[pd.DataFrame]:
 
 ERRORS = TABLES["relative_error"].groupby("metric")
 TIMES = TABLES["run_time"].query("metric == 'accuracy'").sort_values("n_resamples", na_position="first")
-NAMED_AT_LARGE = TABLES["better_method"].query("dataset == 'large'").groupby("question")["replicated"]
 DRAWN = [
     ("size_scaling", 0, "paper", "y", [3.00, 0.22]),
     ("relative_error", 0, "closed form", "y", ERRORS.get_group("accuracy")["closed_form"]),
@@ -482,9 +469,6 @@ DRAWN = [
     ("next_test_sets", 0, "i.i.d.", "y", [50, 65, 75]),
     ("documents", 1, "excess_document", "x", [0.3, 0.4]),
     ("documents", 0, "design_effect", "x", [0.3, 0.4]),
-    ("training_variance", 0, "share_significant", "y", TABLES["training_variance"]["share_significant"]),
-    ("training_variance", 1, "outputs", "y", NAMED_AT_LARGE.get_group("outputs")),
-    ("training_variance", 1, "method-level test", "y", NAMED_AT_LARGE.get_group("method-level test")),
 ]
 """What a figure draws of its tables: panel, name of the lines, axis, and the numbers."""
 

@@ -236,17 +236,13 @@ rule check:
 
 
 rule training_variance:
-    """Measure the variance between training runs, and how often p near 0.05 finds the better method."""
+    """Measure the variance between training runs, and how often two runs of one method differ significantly."""
     input:
         statistics=PLAN.statistics(TRAINED),
     output:
         training_variance=table(
             "training_variance",
             "Training variance, and significant differences between runs of the same method",
-        ),
-        better_method=table(
-            "better_method",
-            "How often p near 0.05 identifies the better outputs and the better method",
         ),
     log:
         "<logs>/training_variance.log",

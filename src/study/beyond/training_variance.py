@@ -1,4 +1,4 @@
-"""Training variance, and how often the p-value of two outputs identifies the better method.
+"""Training variance, and how often two runs of the same method differ significantly.
 
 A method is a base model with a size of training set. Its runs are trained on resampled training sets of that size, with
 different seeds. To first order, a score is a sum over segments. All results for pairs of runs, or means of runs,
@@ -8,7 +8,7 @@ therefore follow from their scores and the products of their influence values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,27 +19,21 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis import expected, over_systems
+from study.analysis import over_systems
 from study.analysis.first_order import Scored
 from study.analysis.over_systems import Floats
-from study.analysis.pairs import MIN_PAIRS, WINDOW
+from study.analysis.pairs import MIN_PAIRS
 from study.tables.columns import numeric, optional_count, with_interval
 from study.test_sets import doubling
-
-_METHODS = (
-    replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
-    METRIC,
-    N_SEGMENTS,
-    count("n_methods", "methods (a base model with a size of training set) that have several runs"),
-    count("n_runs", "runs of these methods"),
-)
-
-_ENOUGH = Column("verdict", str, "whether there are enough runs for an estimate", choices=("estimated", "too few"))
 
 TRAINING_VARIANCE = Table(
     "training_variance",
     (
-        *_METHODS,
+        replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
+        METRIC,
+        N_SEGMENTS,
+        count("n_methods", "methods (a base model with a size of training set) that have several runs"),
+        count("n_runs", "runs of these methods"),
         *with_interval("sd_training", "standard deviation of the score between training runs of a method, on an "
             "infinite test set", "two decimals", "points"),
         *with_interval("share", "share of training in the variance of the gain between single runs of two methods",
@@ -54,28 +48,10 @@ TRAINING_VARIANCE = Table(
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
         *with_interval("share_significant_by_method", "share of these whose method has three or more other runs with p "
             "< 0.05 by the method-level test", "share"),
-        _ENOUGH,
+        Column("verdict", str, "whether there are enough runs for an estimate", choices=("estimated", "too few")),
     ),
     key=("dataset", "metric", "n_segments"),
 )  # fmt: skip
-
-BETTER_METHOD = Table(
-    "better_method",
-    (
-        *_METHODS,
-        Column("question", str, "what p predicts: the better outputs, the better method, or the better method by the "
-            "method-level test", choices=("outputs", "method", "method-level test")),
-        optional_count("n_pairs", "pairs of runs of two methods with p in the window around 0.05", "pairs"),
-        optional_count("n_tested", "number of times that such a p-value occurred", "", "times"),
-        *with_interval("replicated", "replication rate: share in which the better one is also better on the other half",
-            "share"),
-        *with_interval("expected", "rate expected from independent segments (and runs, in the method-level test)",
-            "share"),
-        _ENOUGH,
-    ),
-    key=("dataset", "metric", "n_segments", "question"),
-)  # fmt: skip
-
 
 ALPHA = 0.05
 LEAST_METHODS = 2
@@ -88,14 +64,12 @@ _FIRST, _STEP = 100, 4
 """Test sets have 100, 400, 1,600, … segments, and half of all."""
 
 
-def training_variance(
-    data: Iterable[tuple[Statistics, Metric]], *, splits: int = 10, seed: int = 2012
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Estimate training variance, and how often p near 0.05 identifies the better method.
+def training_variance(data: Iterable[tuple[Statistics, Metric]], *, splits: int = 10, seed: int = 2012) -> pd.DataFrame:
+    """Estimate training variance, and how often two runs of the same method differ significantly.
 
-    The segments are split at random into two halves, `splits` times. Test sets of 100, 400, 1,600, … segments are the
-    first segments of one half; the other half is a test set from the same source. The whole test set is added. Standard
-    errors s of gains are first-order ones (`pairsig.core.influence`).
+    A random half of the segments is drawn `splits` times. Test sets of 100, 400, 1,600, … segments are the first ones
+    of this half. The half itself and the whole test set are added. Standard errors s of gains are first-order ones
+    (`pairsig.core.influence`).
 
     **Variance.** The variance of the gain between single runs of two methods, averaged over methods, has three parts,
     as in `pairsig.compare_methods`: training, single segments, and the test set. 2σ²_training is twice the variance of
@@ -106,28 +80,15 @@ def training_variance(
     the gain; by chance it is 5 % on test sets of any size. `share_significant_by_method` uses the method-level test:
     Student's p from d/(√2 · standard deviation of the *other* runs' scores).
 
-    **Two runs of different methods** with one-sided p = Φ(−|d|/s) in the window around 0.05. The replication rate is
-    the share in which the better run
-
-    * `outputs`: also has the better output on the other half,
-    * `method`: has the better method, whose *other* runs have the better mean on the other half,
-    * `method-level test`: has the better method, for pairs whose p by the method-level test is in that range. This test
-      uses V = s² + Σ σ²_training of both methods, from their other runs (Student's).
-
-    `expected` is the rate for independent segments (`expected.on_another`): without training variance for the first
-    two, and with this variance on both sides for the last.
-
     Returns
     -------
-    Table `TRAINING_VARIANCE`, one row per dataset and size of test set, and table `BETTER_METHOD`, one row per dataset,
-    size and question. Intervals of shares are those of `over_systems.share`: over runs in the first table, and
-    over methods in the second, where all runs of two methods are compared with the same mean. The dataset `all` pools
-    all datasets with a test set of this size; methods trained on the same corpus are the same method on all of its test
-    sets. Datasets with fewer than 2 methods with several runs, or fewer than 10 pairs of runs, have the verdict `too
-    few`. Cost: 25 CPU seconds for the study's ten datasets.
+    Table `TRAINING_VARIANCE`, one row per dataset and size of test set. Intervals of shares are those of
+    `over_systems.share`, over runs. The dataset `all` pools all datasets with a drawn test set of this size; methods
+    trained on the same corpus are the same method on all of its test sets. Datasets with fewer than 2 methods with
+    several runs, or fewer than 10 pairs of runs, have the verdict `too few`. Cost: 7 CPU seconds for the study's ten
+    datasets.
     """
     rows: list[dict[str, object]] = []
-    better: list[dict[str, object]] = []
     pooled: dict[int, list[_Tested]] = {}
     numbers: dict[str, int] = {}
     for statistics, metric in data:
@@ -138,45 +99,32 @@ def training_variance(
         base: dict[str, object] = {"dataset": numbered.dataset, "metric": metric.name}
         times = Counter(methods)
         if len(times) < LEAST_METHODS or sum(k * (k - 1) // 2 for k in times.values()) < MIN_PAIRS:
-            row = {"n_segments": n, "n_methods": len(times), "n_runs": len(several), "verdict": "too few"}
-            rows.append(base | row)
-            better.append(base | row | {"question": "outputs"})
+            few = {"n_segments": n, "n_methods": len(times), "n_runs": len(several), "verdict": "too few"}
+            rows.append(base | few)
             continue
         corpus = statistics.provenance.get("training_corpus", numbered.dataset)
         runs = _Runs(methods, corpus, numbers)
         counts = numbered.select(systems=several).of(metric)
-        tested = _tested(runs, counts, metric, splits, seed)
-        for part, scored in tested:
+        for size, scored in _scores(counts, metric, splits, seed).items():
+            part = _Tested.of(runs, size, scored)
             rows.append(base | part.row() | runs.variances(scored))
-            better += [base | row for row in part.better_rows()]
-            if part.n < n:  # the whole test set has no second test set
-                pooled.setdefault(part.n, []).append(part)
-    for _, parts in sorted(pooled.items()):
+            if size < n:  # whole test sets are not pooled
+                pooled.setdefault(size, []).append(part)
+    for size, parts in sorted(pooled.items()):
         if len(parts) > 1:
-            whole = _Tested.pool(parts)
-            base = {"dataset": "all", "metric": "all"}
-            rows.append(base | whole.row())
-            better += [base | row for row in whole.better_rows()]
-    return frame(TRAINING_VARIANCE, rows), frame(BETTER_METHOD, better)
+            rows.append({"dataset": "all", "metric": "all"} | over_systems.joined(parts, n=size, n_parts=1).row())
+    return frame(TRAINING_VARIANCE, rows)
 
 
-def _tested(
-    runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: int, seed: int
-) -> Iterator[tuple[_Tested, list[Scored]]]:
-    """Test parts of a half of the segments against the other half, then the whole test set; with the scores."""
+def _scores(counts: NDArray[np.float64], metric: Metric, splits: int, seed: int) -> dict[int, list[Scored]]:
+    """Score runs on parts of random halves of the segments, then on the whole test set, by number of segments."""
     n = counts.shape[1]
     parts: dict[int, list[Scored]] = {}
-    against: list[Scored] = []
     for split in range(splits):
-        order = np.random.default_rng([seed, split]).permutation(n)
-        half = order[: n // 2]
-        against.append(_scored(counts[:, order[n // 2 :]], metric))
+        half = np.random.default_rng([seed, split]).permutation(n)[: n // 2]
         for size in (*doubling(_FIRST, n // 2, factor=_STEP), n // 2):
             parts.setdefault(size, []).append(_scored(counts[:, half[:size]], metric))
-    for size, scored in parts.items():
-        yield _Tested.of(runs, size, scored, against), scored
-    whole = [_scored(counts, metric)]
-    yield _Tested.of(runs, n, whole, []), whole
+    return parts | {n: [_scored(counts, metric)]}
 
 
 def _scored(counts: NDArray[np.float64], metric: Metric) -> Scored:
@@ -199,10 +147,7 @@ class _Runs:
         self.k = same.sum(axis=1)
         self.k_of_method = np.bincount(self.methods)
         self.averaging = np.eye(len(names))[:, self.methods] / self.k
-        self.others = (same & ~np.eye(len(same), dtype=bool)) / (self.k - 1)[:, None]
-        pairs = np.column_stack(np.triu_indices(len(same), k=1))
-        same_method = same[pairs[:, 0], pairs[:, 1]]
-        self.same_pairs, self.pairs = pairs[same_method], pairs[~same_method]
+        self.pairs = np.argwhere(np.triu(same, k=1))
 
     def per_method(self, scored: Scored) -> tuple[Floats, Floats]:
         """Variance of the scores of each method's runs, and the part of it from single segments."""
@@ -235,8 +180,8 @@ class _Runs:
         """Mark pairs of runs of the same method with p < 0.05: by outputs, and by the method-level test."""
         from scipy.special import ndtr, stdtr
 
-        a, b = self.same_pairs.T
-        gain, variance = scored.gains(self.same_pairs)
+        a, b = self.pairs.T
+        gain, variance = scored.gains(self.pairs)
         # Variance of the other runs' scores: all squared deviations from the mean, minus those of the two runs.
         q = scored.quality - (self.averaging @ scored.quality)[self.methods]
         left = self.k[a] - 2
@@ -247,102 +192,48 @@ class _Runs:
             by_runs = 2 * stdtr(np.maximum(left - 1, 1), -np.abs(gain) / np.sqrt(2 * others))
         return (by_outputs < ALPHA) & (gain != 0), by_runs < ALPHA
 
-    def better(self, on: Scored, against: Scored) -> dict[str, Floats]:
-        """For each question and pair of runs: p, gain, its variance, the gain to compare with, and its variance.
-
-        The questions are whether the `outputs` of the better run win again on another test set, whether its `method`
-        does there (with the mean of its other runs), and the latter with p-values of the `method-level test`.
-        """
-        from scipy.special import ndtr, stdtr
-
-        a, b = self.pairs.T
-        others = self.k - 1
-        gain, variance = on.gains(self.pairs)
-        # The variance of the scores of the other runs of each run's method, and its part from training.
-        total, rest = (values[self.methods] for values in self.per_method(on))
-        deviation = on.quality - (self.averaging @ on.quality)[self.methods]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # Leaving out a run reduces the sum of squares by k/(k − 1) times its squared deviation.
-            without = (others * total - self.k / others * deviation**2) / (others - 1)
-            training = np.maximum(0.0, without - rest)
-            # The gain of two methods from one run each, with Satterthwaite's degrees of freedom: V² / Σ v²/ν.
-            total_variance = variance + training[a] + training[b]
-            uncertainty = variance**2 / (on.n - 1)
-            uncertainty += sum((training[run] + rest[run]) ** 2 / (others[run] - 1) for run in (a, b))
-            p = ndtr(-np.abs(gain) / np.sqrt(variance))
-            pvalue_by_method = stdtr(total_variance**2 / uncertainty, -np.abs(gain) / np.sqrt(total_variance))
-            # The gain of the means of the other runs on the other test set.
-            averaged = Scored(self.others @ against.quality, self.others @ against.products @ self.others.T, against.n)
-            means, of_means = averaged.gains(self.pairs)
-            known = of_means + training[a] / others[a] + training[b] / others[b]
-        pvalue_by_method[np.minimum(others[a], others[b]) < LEAST_OTHERS] = np.nan
-        return {
-            "outputs": np.stack([p, gain, variance, *against.gains(self.pairs)]),
-            "method": np.stack([p, gain, variance, means, of_means]),
-            "method-level test": np.stack([pvalue_by_method, gain, total_variance, means, known]),
-        }
-
 
 @dataclass(frozen=True)
 class _Tested:
-    """Pairs of runs on test sets of one size; methods and runs have the same numbers on all test sets of a corpus."""
+    """Pairs of runs of the same method on test sets of one size; numbers are the same on all test sets of a corpus."""
 
     n: int
-    n_methods: int
-    n_runs: int
     n_parts: int
-    same: NDArray[np.intp]  # runs of each pair of the same method
-    of_methods: NDArray[np.intp]  # this method
+    methods: NDArray[np.intp]
+    runs: NDArray[np.intp]
+    pairs: NDArray[np.intp]  # runs of each pair
+    of_methods: NDArray[np.intp]  # its method
     by_outputs: NDArray[np.bool_]  # whether p < 0.05 by outputs
     by_method: NDArray[np.bool_]  # whether p < 0.05 by the method-level test
     enough: NDArray[np.bool_]  # whether there are enough other runs for this test
-    better: Mapping[str, Floats]  # results of `_Runs.better` by question
-    pairs: NDArray[np.intp]  # their runs
-    members: NDArray[np.intp]  # their methods
 
     @classmethod
-    def of(cls, runs: _Runs, n: int, scored: list[Scored], against: list[Scored]) -> _Tested:
+    def of(cls, runs: _Runs, n: int, scored: list[Scored]) -> _Tested:
         by_outputs, by_method = map(np.concatenate, zip(*map(runs.significant, scored), strict=True))
-        better = [runs.better(on, on_other) for on, on_other in zip(scored, against, strict=False)]
-        questions = better[0] if better else ()
-        times, of_same = len(scored), runs.same_pairs[:, 0]
+        times, first = len(scored), runs.pairs[:, 0]
         return cls(
             n=n,
-            n_methods=len(runs.names),
-            n_runs=len(runs.methods),
             n_parts=times,
-            same=np.tile(runs.runs[runs.same_pairs], (times, 1)),
-            of_methods=np.tile(runs.names[runs.methods[of_same]], times),
+            methods=runs.names,
+            runs=runs.runs,
+            pairs=np.tile(runs.runs[runs.pairs], (times, 1)),
+            of_methods=np.tile(runs.names[runs.methods[first]], times),
             by_outputs=by_outputs,
             by_method=by_method,
-            enough=np.tile(runs.k[of_same] - 2 >= LEAST_OTHERS, times),
-            better={question: np.hstack([of_split[question] for of_split in better]) for question in questions},
-            pairs=np.tile(runs.runs[runs.pairs], (times, 1)),
-            members=np.tile(runs.names[runs.methods[runs.pairs]], (times, 1)),
+            enough=np.tile(runs.k[first] - 2 >= LEAST_OTHERS, times),
         )
-
-    @classmethod
-    def pool(cls, parts: Sequence[_Tested]) -> _Tested:
-        """Pool the pairs of several datasets."""
-        return over_systems.joined(
-            parts,
-            n=parts[0].n,
-            n_methods=over_systems.n_members(np.concatenate([part.members for part in parts])),
-            n_runs=over_systems.n_members(np.concatenate([part.pairs for part in parts])),
-            n_parts=1,
-            better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
-        )
-
-    @property
-    def size(self) -> dict[str, object]:
-        """Cells that both tables have."""
-        return {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
 
     def row(self) -> dict[str, object]:
-        """Compute the row of `TRAINING_VARIANCE` on runs of the same method."""
-        by_method = _share(self.by_method[self.enough], self.same[self.enough])
-        row = self.size | {"n_pairs": _distinct(self.same)}
-        row |= over_systems.cells("share_significant", _share(self.by_outputs, self.same))
+        """Compute the cells of `TRAINING_VARIANCE` on pairs of runs."""
+        by_method = _share(self.by_method[self.enough], self.pairs[self.enough])
+        row: dict[str, object] = {
+            "n_segments": self.n,
+            "n_methods": len(np.unique(self.methods)),
+            "n_runs": len(np.unique(self.runs)),
+            "n_pairs": len(np.unique(self.pairs, axis=0)),
+            "verdict": "estimated",
+        }
+        row |= over_systems.cells("share_significant", _share(self.by_outputs, self.pairs))
         row |= over_systems.cells("share_significant_by_method", by_method)
         # Over methods with enough pairs: the range, and Student's interval of the mean.
         methods = pd.Series(self.by_outputs).groupby(self.of_methods)
@@ -352,25 +243,6 @@ class _Tested:
             _, low, high = over_systems.mean_of_independent(shares)
             row |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
         return row
-
-    def better_rows(self) -> Iterator[dict[str, object]]:
-        """Yield the rows of `BETTER_METHOD`, one per question."""
-        for question, (p, gain, variance, gain_against, variance_against) in self.better.items():
-            inside = (p >= WINDOW[0]) & (p <= WINDOW[1]) & (gain != 0) & (gain_against != 0)
-            replicated = ((gain > 0) == (gain_against > 0))[inside]
-            possible = np.isfinite(p) & (variance > 0) & (variance_against > 0)
-            right, wrong = expected.on_another(
-                gain[possible], np.sqrt(variance[possible]), gain_against[possible],
-                np.sqrt(variance_against[possible]), *WINDOW,
-            )  # fmt: skip
-            predicted = expected.share(right, wrong, over_systems.members(*self.members[possible].T))
-            counts = {"n_pairs": _distinct(self.pairs[inside]), "n_tested": len(replicated)}
-            share = over_systems.cells("replicated", _share(replicated, self.members[inside]))
-            yield self.size | {"question": question} | counts | share | over_systems.cells("expected", predicted)
-
-
-def _distinct(pairs: NDArray[np.intp]) -> int:
-    return len(np.unique(pairs @ np.array([pairs.max(initial=0) + 1, 1])))
 
 
 def _share(marked: NDArray[np.bool_], pairs: NDArray[np.intp]) -> over_systems.Estimate:

@@ -80,12 +80,6 @@ def mark(label: str, **style: Any) -> Line2D:
     return Line2D([], [], linestyle="none", label=label, **style)
 
 
-def side_by_side(left: Sequence[Artist], right: Sequence[Artist]) -> list[Artist]:
-    """Join the legends of two panels, so that each has a column of its own."""
-    most, empty = max(len(left), len(right)), Line2D([], [], alpha=0, label="")
-    return [*left, *[empty] * (most - len(left)), *right, *[empty] * (most - len(right))]
-
-
 def gain_label(metrics: pd.Series[str]) -> str:
     """Label of a gain axis, with the metric if there is only one."""
     names = metrics.unique()
