@@ -28,7 +28,7 @@ from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
-from pairsig.readers import extraction, names, options, recognition, table, tasks
+from pairsig.readers import extraction, names, options, recognition, table, tasks, verdicts
 from pairsig.readers.align import align, with_all_classes
 from pairsig.readers.cells import SCORE, is_range
 from pairsig.readers.output import Output, over_samples, passes
@@ -264,7 +264,7 @@ def _several(value: Any) -> list[Any]:
 def _read_file(reader: str, path: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
     """The systems in a table, or in a file of counts or a log."""
     if reader in readers.TABLES:
-        return table.read(path, declared)
+        return table.read(path, declared, verdicts.outputs)
     of_reader = options_of(readers.reader_of(reader).read)
     found = readers.read(reader, path, **{name: declared[name] for name in of_reader if name in declared})
     return (found,) if isinstance(found, Output) else tuple(found)
@@ -559,7 +559,9 @@ def _of_frames(frames: Sequence[Any], declared: dict[str, Any], called: Sequence
     indices = [frame.index for frame in frames if hasattr(frame, "reset_index")]
     if len(frames) == len(indices) > 1 and not all(map(is_range, indices)):  # an index that is shared identifies items
         frames = [f.rename_axis(index="index") if list(f.index.names) == [None] else f for f in frames]
-    files = [table.read(frame, declared, may_be_wide=len(frames) == 1 and not called) for frame in frames]
+    files = [
+        table.read(frame, declared, verdicts.outputs, may_be_wide=len(frames) == 1 and not called) for frame in frames
+    ]
     letters = [chr(ord("A") + n) if len(frames) <= 26 else str(n + 1) for n in range(len(frames))]
     systems = list(called) or (letters if len(frames) > 1 else [""])
     results = _together(files, systems, [""] * len(frames), declared, "table", sources=[source], is_named=True)

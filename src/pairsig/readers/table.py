@@ -68,7 +68,13 @@ def split(names: Any, known: Sequence[str] = ()) -> list[str]:
     return [] if names is None else [str(names)]
 
 
-def read(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False) -> tuple[Output, ...]:
+def read(
+    source: Any,
+    declared: Mapping[str, Any],
+    of_verdicts: Callable[[Reading], tuple[Output, ...]],
+    *,
+    may_be_wide: bool = False,
+) -> tuple[Output, ...]:
     """Read a table: one `Output` per system and run, in the order of the table.
 
     Parameters
@@ -77,6 +83,8 @@ def read(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False)
         A path or a data frame.
     declared
         What is declared about it: parameters of `pairsig.read` by name.
+    of_verdicts
+        What makes outputs of verdicts on pairs of systems, if a column with the winner is declared.
     may_be_wide
         Whether a frame with ids as its index and only columns of numbers has a system in each column.
 
@@ -91,11 +99,7 @@ def read(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False)
     if reading.table.is_scores:
         return reading.of_lines()
     reading.check_options()
-    if "winner" in declared:
-        from pairsig.readers.verdicts import outputs
-
-        return outputs(reading)
-    return reading.outputs()
+    return (of_verdicts if "winner" in declared else Reading.outputs)(reading)
 
 
 def beta(name: Any) -> Fraction | None:
