@@ -37,7 +37,7 @@ def metric_look(metric: str) -> tuple[str, str]:
     return COLOURS[place], MARKERS[place]
 
 
-RASTERIZE_ABOVE = 2_000
+RASTERIZE_ABOVE = 300
 """Larger scatter plots are embedded in SVG and PDF files as images, to keep the files small."""
 
 

@@ -16,6 +16,9 @@ FORMATS = {"tex": "latex", "html": "html"}
 LEAST = 0.001
 """Smaller p-values are shown as below this number."""
 
+MOST_ROWS = 500
+"""Number of rows on a page: the report, which has all pages, stays below 10 MB."""
+
 LEADING = ("verdict", "ours", "published", "expected", "unit", "what")
 """Leading columns on the page of published numbers beside ours."""
 
@@ -33,6 +36,9 @@ def rendered(table: pd.DataFrame, declared: Table, form: str, caption: str = "")
     if form == "html" and {"ours", "published"} <= set(table.columns):
         columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
     rows = records(table) or table  # without rows, the names of the columns
+    if form == "html" and len(table) > MOST_ROWS:
+        rows, left = rows[:MOST_ROWS], f" (the first {MOST_ROWS:,} of {len(table):,} rows; the file .tsv has all)"
+        caption += left
     text = rendering.render(rows, columns, FORMATS[form], caption=caption, least=LEAST, most=WIDE)
     return _PAGE.format(title=escape(caption or "Table"), table=text) if form == "html" else f"{text}\n"
 
