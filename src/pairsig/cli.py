@@ -272,7 +272,7 @@ def _read(arguments: argparse.Namespace, *, memory: Memory | None = None) -> lis
         return [inputs.of_outcomes(*arguments.counts)]
     groups, names = _files(arguments.files, getattr(arguments, "runs", []), arguments.reference)
     data = inputs.read_all(groups, declared, names_of_systems=names if any(names) else (), memory=memory)
-    for output in (value for value in vars(arguments).values() if isinstance(value, Path)):
+    for output in console.outputs(arguments):
         check_output(output)
     return data
 
@@ -366,9 +366,9 @@ def _compare(arguments: argparse.Namespace) -> None:
         from pairsig import report
 
         evidence = report.of_methods if has_runs else report.of_systems
-        comparisons = [
-            one for systems, metric, rows in tested for one in evidence(systems, metric, rows, unit=arguments.unit)
-        ]
+        comparisons: list[report.Evidence] = []
+        for systems, metric, rows in tested:
+            comparisons += evidence(systems, metric, rows, unit=arguments.unit)
         if arguments.plot:
             console.note(*report.draw(comparisons, arguments.plot))
         if arguments.html:
@@ -406,10 +406,9 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], 
         with console.progress("test") as progress:
             resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, progress=progress)
             rows = compare.compare(systems, systems.metrics, tests, resampling=resampling, **how)
-        tested += [
-            (systems, metric, [row for row in rows if row["metric"] == metric.name]) for metric in systems.metrics
-        ]
-    whole = compare.adjust([row for *_, rows in tested for row in rows])
+        for metric in systems.metrics:
+            tested.append((systems, metric, [row for row in rows if row["metric"] == metric.name]))
+    whole = compare.adjust(list(chain.from_iterable(rows for *_, rows in tested)))
     if arguments.format == "sentence":
         from pairsig.report import sentences
 

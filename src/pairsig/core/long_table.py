@@ -55,12 +55,12 @@ def fields(table: pd.DataFrame, source: str, memory: Memory, *, smallest: bool =
         return [texts[code] for code in codes[:, 0]]
 
     # A system without a group is its own group.
-    own = [base_names[code] for code in bases[rows[:, 0]]]
+    names_of_bases = [base_names[code] for code in bases[rows[:, 0]]]
     groups = of("group", rows, "system", names)
     in_order = rows.size == len(table) and (np.diff(rows.ravel()) == 1).all()
     return {
         "systems": tuple(names),
-        "groups": tuple(group or base for group, base in zip(groups, own, strict=True)),
+        "groups": tuple(group or base for group, base in zip(groups, names_of_bases, strict=True)),
         "kinds": tuple(of("kind", rows, "system", names)),
         "segments": label_array(ids, f"{source}: segment"),
         "documents": label_array(of("document", rows.T, "segment", ids), f"{source}: document"),

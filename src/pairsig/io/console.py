@@ -244,10 +244,15 @@ class Commands:
         return arguments
 
 
+def outputs(arguments: argparse.Namespace) -> list[Path]:
+    """The files to write: the arguments that are paths. Files to read are words."""
+    return [value for value in vars(arguments).values() if isinstance(value, Path)]
+
+
 def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Refuse one file for two outputs, which are the arguments that are paths."""
+    """Refuse one file for two outputs."""
     by_place: dict[Path, Path] = {}
-    for path in (value for value in vars(arguments).values() if isinstance(value, Path)):
+    for path in outputs(arguments):
         first = by_place.setdefault(path.resolve(), path)
         if first is not path:
             raise InputError(f"found {first} as two outputs, expected different files")

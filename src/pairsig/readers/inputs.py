@@ -28,11 +28,11 @@ from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
-from pairsig.readers import extraction, names, options, recognition, table, tasks, verdicts
+from pairsig.readers import extraction, names, options, recognition, tasks, verdicts
 from pairsig.readers.align import align, with_all_classes
-from pairsig.readers.cells import SCORE, is_range
+from pairsig.readers.cells import SCORE, is_range, open_table
 from pairsig.readers.output import Output, over_samples, passes
-from pairsig.readers.table import split
+from pairsig.readers.table import Reading, split
 
 _ACCEPTED = (
     "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays or frames, "
@@ -264,10 +264,24 @@ def _several(value: Any) -> list[Any]:
 def _read_file(reader: str, path: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
     """The systems in a table, or in a file of counts or a log."""
     if reader in readers.TABLES:
-        return table.read(path, declared, verdicts.outputs)
+        return _read_table(path, declared)
     of_reader = options_of(readers.reader_of(reader).read)
     found = readers.read(reader, path, **{name: declared[name] for name in of_reader if name in declared})
     return (found,) if isinstance(found, Output) else tuple(found)
+
+
+def _read_table(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False) -> tuple[Output, ...]:
+    """The systems in a table, from a path or a data frame, in their order.
+
+    `may_be_wide` says whether a frame with ids as its index and only columns of numbers has a system in each column.
+    """
+    if (decimal := declared.get("decimal", ".")) not in (".", ",") or decimal == "," == declared.get("sep"):
+        raise InputError(f"found --decimal {decimal}, expected a comma or a point, and another separator")
+    reading = Reading(open_table(source, declared.get("sep"), declared.get("sheet")), declared, may_be_wide)
+    if reading.table.is_scores:
+        return reading.of_lines()
+    reading.check_options()
+    return verdicts.outputs(reading) if "winner" in declared else reading.outputs()
 
 
 def _recognized(paths: Sequence[str], references: Sequence[str], declared: Mapping[str, Any]) -> str:
@@ -559,9 +573,7 @@ def _of_frames(frames: Sequence[Any], declared: dict[str, Any], called: Sequence
     indices = [frame.index for frame in frames if hasattr(frame, "reset_index")]
     if len(frames) == len(indices) > 1 and not all(map(is_range, indices)):  # an index that is shared identifies items
         frames = [f.rename_axis(index="index") if list(f.index.names) == [None] else f for f in frames]
-    files = [
-        table.read(frame, declared, verdicts.outputs, may_be_wide=len(frames) == 1 and not called) for frame in frames
-    ]
+    files = [_read_table(frame, declared, may_be_wide=len(frames) == 1 and not called) for frame in frames]
     letters = [chr(ord("A") + n) if len(frames) <= 26 else str(n + 1) for n in range(len(frames))]
     systems = list(called) or (letters if len(frames) > 1 else [""])
     results = _together(files, systems, [""] * len(frames), declared, "table", sources=[source], is_named=True)

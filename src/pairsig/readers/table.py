@@ -22,7 +22,7 @@ from pairsig.io.errors import InputError, columns_in, listed, named, quoted
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.metrics.counts import average
-from pairsig.readers.cells import SCORE, Table, coded, labels, numbers, open_table
+from pairsig.readers.cells import SCORE, Table, coded, labels, numbers
 from pairsig.readers.options import check, flag
 from pairsig.readers.output import Output, over_samples, passes, whole
 
@@ -66,40 +66,6 @@ def split(names: Any, known: Sequence[str] = ()) -> list[str]:
     if isinstance(names, Iterable):
         return [str(name) for name in names]
     return [] if names is None else [str(names)]
-
-
-def read(
-    source: Any,
-    declared: Mapping[str, Any],
-    of_verdicts: Callable[[Reading], tuple[Output, ...]],
-    *,
-    may_be_wide: bool = False,
-) -> tuple[Output, ...]:
-    """Read a table: one `Output` per system and run, in the order of the table.
-
-    Parameters
-    ----------
-    source
-        A path or a data frame.
-    declared
-        What is declared about it: parameters of `pairsig.read` by name.
-    of_verdicts
-        What makes outputs of verdicts on pairs of systems, if a column with the winner is declared.
-    may_be_wide
-        Whether a frame with ids as its index and only columns of numbers has a system in each column.
-
-    Raises
-    ------
-    InputError
-        If a role is missing or ambiguous, if an item is repeated, or if a cell is not what its column needs.
-    """
-    if (decimal := declared.get("decimal", ".")) not in (".", ",") or decimal == "," == declared.get("sep"):
-        raise InputError(f"found --decimal {decimal}, expected a comma or a point, and another separator")
-    reading = Reading(open_table(source, declared.get("sep"), declared.get("sheet")), declared, may_be_wide)
-    if reading.table.is_scores:
-        return reading.of_lines()
-    reading.check_options()
-    return (of_verdicts if "winner" in declared else Reading.outputs)(reading)
 
 
 def beta(name: Any) -> Fraction | None:

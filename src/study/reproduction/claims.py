@@ -385,13 +385,13 @@ def _within_test_sets(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
         critical_difference=np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale),
         log_distance=np.log1p(-pairs["correlation"].to_numpy(float)),
     )
-    here = pairs[pairs["dataset"] == COMBINED_HERE]
-    for dataset, some in ((COMBINED_HERE, here), ("task=mt", pairs)):
-        if len(some):
-            measured = "exponent of 1 − correlation in the critical difference, within test sets"
-            yield _row("factor-of-two", "3.2.3", dataset, measured, len(some), *_exponent(some), 0.5)
-    slope, n = _exponent(pairs)[0], len(pairs)
     systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, "factor-of-two", "3.2.3", "task=mt")
+    measured = "exponent of 1 − correlation in the critical difference, within test sets"
+    here = pairs[pairs["dataset"] == COMBINED_HERE]
+    if len(here):
+        yield _row("factor-of-two", "3.2.3", COMBINED_HERE, measured, len(here), *_exponent(here), 0.5)
+    n, (slope, low, high) = len(pairs), _exponent(pairs)
+    yield row(measured, n, slope, low, high, 0.5)
     log_distance = pairs["log_distance"].to_numpy(float)
     median = float(np.exp(np.median(pairs["critical_difference"])))
     yield row("critical difference, scaled to 2,034 sentences", n, median, reference=0.37)

@@ -37,8 +37,8 @@ def rendered(table: pd.DataFrame, declared: Table, form: str, caption: str = "")
         columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
     rows = records(table) or table  # without rows, the names of the columns
     if form == "html" and len(table) > MOST_ROWS:
-        rows, left = rows[:MOST_ROWS], f" (the first {MOST_ROWS:,} of {len(table):,} rows; the file .tsv has all)"
-        caption += left
+        rows = rows[:MOST_ROWS]
+        caption += f" (the first {MOST_ROWS:,} of {len(table):,} rows; the file .tsv has all)"
     text = rendering.render(rows, columns, FORMATS[form], caption=caption, least=LEAST, most=WIDE)
     return _PAGE.format(title=escape(caption or "Table"), table=text) if form == "html" else f"{text}\n"
 
