@@ -28,7 +28,7 @@ OF_ANALYSES = {
     "threshold_errors": (
         "realsumm ewt-test wmt10-synthetic mt-hansards hansards-110 wsj-near masc icepahc-23 icepahc-modern"
     ),
-    "today": "wmt??-??-?? mmlu-pro livebench bfcl llmbar terminal-bench livecodebench-generation",
+    "today": "wmt??-??-?? mmlu-pro livebench bfcl llmbar",
 }
 """Datasets (or patterns) of analyses that need some: one or two per task, those whose thresholds stand beside the
 paper's, and later ones."""

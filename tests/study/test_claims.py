@@ -1,6 +1,5 @@
 """Claims of the papers, once more without the code that counts them: sums over pairs, and medians of lists."""
 
-from functools import partial
 from itertools import combinations
 from statistics import median
 
@@ -25,15 +24,9 @@ def test_aligners_that_share_posteriors_once_more():
         models = {name.rsplit("-", 2)[0] for name in pair}
         if len(models) == 2 and error > 0:
             needed[models == {"itg", "joint-hmm"}].append(1.6449 * error)
-    found = partial(reference, "claims", claim="figure-7", dataset="hansards-110")
-    for shared, name in ((True, "base models that share posteriors"), (False, "other different base models")):
-        row = found(measured=f"critical difference for 100 sentences, {name}")
-        assert (int(row["n"]), float(row["value"])) == (
-            len(needed[shared]),
-            pytest.approx(median(needed[shared]), 1e-3),
-        )
-    ratio = median(needed[True]) / median(needed[False])
-    assert float(found(measured=claims.SHARED)["value"]) == pytest.approx(ratio, rel=1e-3)
+    row = reference("claims", claim="figure-7", dataset="hansards-110", measured=claims.SHARED)
+    assert int(row["n"]) == sum(map(len, needed.values()))
+    assert float(row["value"]) == pytest.approx(median(needed[True]) / median(needed[False]), rel=1e-3)
 
 
 @pytest.mark.parametrize("metric", [pytest.param("bleu", marks=pytest.mark.slow), "f1"])
@@ -51,9 +44,7 @@ def test_the_bias_of_the_mean_bootstrap_gain(metric, monkeypatch):
     bias = np.array(
         [mean[place[a]] - mean[place[b]] for a, b in zip(close["system_a"], close["system_b"], strict=True)]
     )
-    points, errors, smallest, largest = claims._bias(given, chosen, 1)
-    assert points["n"] == len(close) >= 10
-    noise = 5 * close["standard_error"].mean() / 200
-    assert points["value"] == pytest.approx(bias.mean(), abs=noise)
+    errors, smallest, largest = claims._bias(given, chosen, 1)
+    assert errors["n"] == len(close) >= 10
     assert errors["value"] == pytest.approx((bias / close["standard_error"]).mean(), abs=5 / 200)
     assert smallest["value"] <= errors["value"] <= largest["value"]

@@ -81,7 +81,7 @@ def coverage(world: Callable, n_systems: int, n_runs: int, seed: int = 1) -> dic
     critical_difference, threshold = [], []
     for _ in range(n_runs):
         table = contest(world, rng, n_systems)
-        row = thresholds._critical_differences(table, table[table["pvalue"].between(0.04, 0.06)], 95, 10)
+        row = thresholds._critical_differences(table, table[table["pvalue"].between(0.04, 0.06)], 95)
         critical_difference.append(
             row["critical_difference_low"] <= true["critical_difference"] <= row["critical_difference_high"]
         )
@@ -149,7 +149,7 @@ def coverage_of_exponents(kind: str, n_systems: int, n_runs: int, seed: int = 1)
             })
             for n, errors in zip(SIZES, few, strict=True)
         ]  # fmt: skip
-        row = thresholds._fit(pd.concat(tables), 3)
+        row = thresholds._fit(pd.concat(tables))
         covered += row["exponent_low"] <= true <= row["exponent_high"]
     return covered / n_runs
 

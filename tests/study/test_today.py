@@ -120,22 +120,6 @@ def test_how_often_the_better_model_wins_in_another_category(name, data):
     assert float(row["value_high"]) < float(row["expected"])  # what the page says of all four
 
 
-def test_one_run_of_several():
-    _, sums, *_ = counts("terminal-bench", ["correct", "total", "runs"])
-    k = int(sums[..., 2].max())
-    shares = (sums[..., 0] / sums[..., 1])[(sums[..., 2] == k).all(axis=1)]
-    within = (shares * (1 - shares)).mean(axis=1) * k / (k - 1)
-    a, b = np.triu_indices(len(shares), 1)
-    spread = (shares[a] - shares[b]).var(axis=1, ddof=1)
-    without = np.maximum(spread - (within[a] + within[b]) / k, 0)
-    for number, variance in (("one run", without + within[a] + within[b]), (f"{k} runs", spread),
-                             ("infinitely many runs", without)):  # fmt: skip
-        row = reference("today", claim="runs", data="Terminal-Bench",
-                        measured=f"critical difference with {number} of every item")  # fmt: skip
-        median = 164.48536 * np.median(np.sqrt(variance / shares.shape[1]))
-        assert float(row["value"]) == pytest.approx(median, rel=5e-3)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_groups", "n_sets"), [(12, 8), (30, 5)])
 def test_intervals_cover_the_true_rate(n_groups, n_sets):

@@ -74,16 +74,6 @@ def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
     assert np.mean(caught) > 0.93
 
 
-def test_all_pools_the_pairs_of_datasets_on_test_sets_of_one_size():
-    table = training_variance([simulated(np.random.default_rng(i), dataset=f"s{i}") for i in range(2)], splits=3)
-    pooled = table[table["dataset"] == "all"].set_index("n_segments")
-    assert pooled.index.tolist() == [100, 400]  # not the whole test sets of 800
-    counts = pooled[["n_methods", "n_runs", "n_pairs"]]
-    assert (counts == [12, 96, 12 * comb(8, 2)]).all(axis=None)
-    of_datasets = table[table["dataset"] != "all"].groupby("n_segments")["share_significant"].mean()
-    np.testing.assert_allclose(pooled["share_significant"], of_datasets[pooled.index])
-
-
 class TestFewRuns:
     def test_one_run_each_is_too_few(self):
         given = Statistics.from_arrays({f"m{i}-1": np.arange(5.0) for i in range(4)}, ["value"], dataset="s")

@@ -7,4 +7,4 @@ sys.stderr = open(snakemake.log[0], "w")
 comparisons, tasks = inputs.comparisons(snakemake.input.comparisons), snakemake.params.tasks
 captions = snakemake.config["captions"]
 inputs.write(thresholds(comparisons, tasks=tasks), THRESHOLDS, snakemake.output.thresholds, captions)
-inputs.write(size_scaling(comparisons, tasks=tasks), SIZE_SCALING, snakemake.output.size_scaling, captions)
+inputs.write(size_scaling(comparisons), SIZE_SCALING, snakemake.output.size_scaling, captions)

@@ -39,18 +39,14 @@ N_SPLITS = 20
 """Random splits of each test set into halves."""
 PAPER = 2034
 """Segments of the paper's translation test set."""
-WINDOWS = ((0.04, 0.08), (0.005, 0.16))
-"""Ranges of two-sided p in which replication is counted."""
+TWO_SIDED = (0.04, 0.08)
+"""The range of two-sided p in which replication is counted."""
 LEAST = 100
 """Segments that a domain of a translation test set must have."""
 
 ERAS = {"WMT 2008–2014": (2008, 2014), "WMT 2021–2024": (2021, 2024)}
 MODELS = {"mmlu-pro": "MMLU-Pro", "livebench": "LiveBench", "bfcl": "BFCL", "llmbar": "LLMBar"}
 """Benchmarks of language models with categories."""
-RUNS = {"terminal-bench": "Terminal-Bench", "livecodebench-generation": "LiveCodeBench, generation"}
-"""Benchmarks with several runs per item."""
-UNLIKE = ("bfcl", "relevance")
-"""A benchmark and the category in which the order of models differs most, chosen after the results were seen."""
 
 YEARS = Table(
     "years",
@@ -236,7 +232,7 @@ def today(data: Iterable[Statistics]) -> pd.DataFrame:
     Parameters
     ----------
     data
-        Statistics of WMT test sets (by BLEU) and of the benchmarks in `MODELS` and `RUNS` (by accuracy).
+        Statistics of WMT test sets (by BLEU) and of the benchmarks in `MODELS` (by accuracy).
     """
     rows: list[dict[str, Any]] = []
     test_sets = {statistics.dataset: statistics for statistics in data}
@@ -244,20 +240,12 @@ def today(data: Iterable[Statistics]) -> pd.DataFrame:
     for era, (first, last) in ERAS.items():
         chosen = [item for name, item in translation.items() if first <= 2000 + int(name[3:5]) <= last]
         rows += _of_era(era, chosen)
-        rows += _of_era(f"{era}, German–English", [item for item in chosen if item.name[6:] in ("de-en", "en-de")])
-    rows += _of_era("WMT 2010", [item for name, item in translation.items() if name.startswith("wmt10")])
     with_domains = [item for item in translation.values() if item.name.startswith(("wmt22", "wmt24"))]
     rows += _replication("WMT 2022 and 2024", with_domains, LEAST)
-    models = {name: _Measured(test_sets[name]) for name in MODELS if name in test_sets}
-    for name, item in models.items():
-        rows += _similar(MODELS[name], [item])
-        rows += _replication(MODELS[name], [item], 1)
-        rows += _items(MODELS[name], item)
-    if UNLIKE[0] in models:
-        rows += _replication(f"{MODELS[UNLIKE[0]]}, {UNLIKE[1]}", [models[UNLIKE[0]]], 1, only=UNLIKE[1])
-    for name, noun in RUNS.items():
+    for name, noun in MODELS.items():
         if name in test_sets:
-            rows += _runs(noun, test_sets[name])
+            item = _Measured(test_sets[name])
+            rows += [*_similar(noun, [item]), *_replication(noun, [item], 1), *_items(noun, item)]
     return frame(TODAY, rows)
 
 
@@ -328,7 +316,7 @@ def _sizes(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
     return [_row("size", name, measured, sum(len(item.pair) for item in chosen), len(chosen), (values.mean(), *ends))]
 
 
-def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: str = "") -> list[dict[str, Any]]:
+def _replication(name: str, chosen: Sequence[_Measured], least: int) -> list[dict[str, Any]]:
     """How often the winner on a part of a test set wins again on another: another domain, or the other random half."""
     from scipy.special import ndtr
 
@@ -336,14 +324,13 @@ def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: st
     start_group = start_set = 0
     for item in chosen:
         sized = zip(*np.unique(item.domains, return_counts=True), strict=True)
-        names = [str(domain) for domain, size in sized if size >= least and domain not in ("", "-")]
-        parts = [np.flatnonzero(item.domains == domain) for domain in names]
+        named = [domain for domain, size in sized if size >= least and domain not in ("", "-")]
+        parts = [np.flatnonzero(item.domains == domain) for domain in named]
         rng, half = np.random.default_rng([2012, *item.name.encode()]), len(item) // 2
-        cuts = [rng.permutation(len(item)) for _ in range(0 if only or len(parts) < 2 else N_SPLITS)]
+        cuts = [rng.permutation(len(item)) for _ in range(0 if len(parts) < 2 else N_SPLITS)]
         compared = [("the other random half", cut[:half], cut[half:], 0, 0) for cut in cuts]
         for i, j in permutations(range(len(parts)), 2):
-            if not only or only in (names[i], names[j]):
-                compared.append(("another domain or category", parts[i], parts[j], i, j))
+            compared.append(("another domain or category", parts[i], parts[j], i, j))
         for kind, first, second, a, b in compared:
             on, against = item.pairs(np.sort(first)), item.pairs(np.sort(second))
             usable = (on.error > 0) & (on.gain != 0)
@@ -360,12 +347,12 @@ def _replication(name: str, chosen: Sequence[_Measured], least: int, *, only: st
         if not record:
             continue
         pvalue, again, expected, groups, sets = (np.concatenate(part) for part in zip(*record, strict=True))
-        for low, high in WINDOWS:
-            inside = (pvalue > low) & (pvalue <= high)
-            value = _of_rate(again[inside], groups[inside], sets[inside])
-            n, n_sets = int(inside.sum()), len(np.unique(sets[inside]))
-            measured = f"the winner wins again on {kind}, two-sided p from {low:g} to {high:g}"
-            rows.append(_row("wins again", name, measured, n, n_sets, value, float(expected[inside].mean())))
+        low, high = TWO_SIDED
+        inside = (pvalue > low) & (pvalue <= high)
+        value = _of_rate(again[inside], groups[inside], sets[inside])
+        n, n_sets = int(inside.sum()), len(np.unique(sets[inside]))
+        measured = f"the winner wins again on {kind}, two-sided p from {low:g} to {high:g}"
+        rows.append(_row("wins again", name, measured, n, n_sets, value, float(expected[inside].mean())))
     return rows
 
 
@@ -375,33 +362,4 @@ def _items(name: str, item: _Measured) -> list[dict[str, Any]]:
     for size in (500, len(item)):
         value, measured = _of_median(pairs.needed(size), pairs.groups), f"critical difference with {size:,} items"
         rows.append(_row("critical difference", name, measured, len(pairs.gain), 1, value))
-    return rows
-
-
-def _runs(name: str, data: Statistics) -> list[dict[str, Any]]:
-    """The critical difference with one run of every item, with k, and with infinitely many.
-
-    Of k runs on item i, a share pᵢ passed. p̂(1 − p̂)k/(k − 1) estimates the variance wᵢ of one run without bias. The
-    variance of a difference per item is S with k runs, so T = S − (w̄ᴬ + w̄ᴮ)/k without sampling, and T + w̄ᴬ + w̄ᴮ with
-    one run of each.
-    """
-    columns = list(data.columns)
-    correct, total, n_runs = (
-        data.counts[:, :, columns.index(key)].astype(np.float64) for key in ("correct", "total", "runs")
-    )
-    k = int(n_runs.max())
-    full = (n_runs == k).all(axis=1)
-    shares = (correct / total)[full]
-    _, group = np.unique(np.asarray(data.groups)[full], return_inverse=True)
-    within = (shares * (1 - shares) * k / (k - 1)).mean(axis=1)
-    first, second = np.triu_indices(len(shares), 1)
-    spread = np.array([(shares[a] - shares[b]).var(ddof=1) for a, b in zip(first, second, strict=True)])
-    sampling = within[first] + within[second]
-    without = np.maximum(spread - sampling / k, 0.0)
-    groups = np.stack([group[first], group[second]], axis=1)
-    rows = []
-    for number, variance in (("one run", without + sampling), (f"{k} runs", spread), ("infinitely many runs", without)):
-        scaled = 100 * Z_05 * np.sqrt(variance / shares.shape[1])
-        value = _of_median(scaled, groups)
-        rows.append(_row("runs", name, f"critical difference with {number} of every item", len(scaled), 1, value))
     return rows

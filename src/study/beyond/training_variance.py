@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from study.test_sets import doubling
 TRAINING_VARIANCE = Table(
     "training_variance",
     (
-        replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
+        DATASET,
         METRIC,
         N_SEGMENTS,
         count("n_methods", "methods (a base model with a size of training set) that have several runs"),
@@ -83,14 +83,10 @@ def training_variance(data: Iterable[tuple[Statistics, Metric]], *, splits: int 
     Returns
     -------
     Table `TRAINING_VARIANCE`, one row per dataset and size of test set. Intervals of shares are those of
-    `over_systems.share`, over runs. The dataset `all` pools all datasets with a drawn test set of this size; methods
-    trained on the same corpus are the same method on all of its test sets. Datasets with fewer than 2 methods with
-    several runs, or fewer than 10 pairs of runs, have the verdict `too few`. Cost: 7 CPU seconds for the study's ten
-    datasets.
+    `over_systems.share`, over runs. Datasets with fewer than 2 methods with several runs, or fewer than 10 pairs of
+    runs, have the verdict `too few`. Cost: 7 CPU seconds for the study's ten datasets.
     """
     rows: list[dict[str, object]] = []
-    pooled: dict[int, list[_Tested]] = {}
-    numbers: dict[str, int] = {}
     for statistics, metric in data:
         numbered = statistics.numbered()
         several = [system for system, run in zip(numbered.systems, numbered.runs, strict=True) if run]
@@ -102,17 +98,10 @@ def training_variance(data: Iterable[tuple[Statistics, Metric]], *, splits: int 
             few = {"n_segments": n, "n_methods": len(times), "n_runs": len(several), "verdict": "too few"}
             rows.append(base | few)
             continue
-        corpus = statistics.provenance.get("training_corpus", numbered.dataset)
-        runs = _Runs(methods, corpus, numbers)
+        runs = _Runs(methods)
         counts = numbered.select(systems=several).of(metric)
-        for size, scored in _scores(counts, metric, splits, seed).items():
-            part = _Tested.of(runs, size, scored)
-            rows.append(base | part.row() | runs.variances(scored))
-            if size < n:  # whole test sets are not pooled
-                pooled.setdefault(size, []).append(part)
-    for size, parts in sorted(pooled.items()):
-        if len(parts) > 1:
-            rows.append({"dataset": "all", "metric": "all"} | over_systems.joined(parts, n=size, n_parts=1).row())
+        for size, parts in _scores(counts, metric, splits, seed).items():
+            rows.append(base | {"n_segments": size} | runs.differences(parts) | runs.variances(parts))
     return frame(TRAINING_VARIANCE, rows)
 
 
@@ -136,13 +125,9 @@ def _scored(counts: NDArray[np.float64], metric: Metric) -> Scored:
 class _Runs:
     """Runs of methods, with the results that follow from their scores and the products of their influence values."""
 
-    def __init__(self, methods: Sequence[str], corpus: str, numbers: dict[str, int]) -> None:
+    def __init__(self, methods: Sequence[str]) -> None:
         codes, names = pd.factorize(np.array(methods, dtype=object))
         self.methods = codes.astype(np.intp)
-        # Numbers of methods and runs, the same for all test sets of a corpus.
-        self.names = np.array([numbers.setdefault(f"{corpus} {name}", len(numbers)) for name in names], dtype=np.intp)
-        labels = [f"{corpus} {names[method]} {run}" for run, method in enumerate(self.methods)]
-        self.runs = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.intp)
         same = self.methods[:, None] == self.methods
         self.k = same.sum(axis=1)
         self.k_of_method = np.bincount(self.methods)
@@ -192,59 +177,22 @@ class _Runs:
             by_runs = 2 * stdtr(np.maximum(left - 1, 1), -np.abs(gain) / np.sqrt(2 * others))
         return (by_outputs < ALPHA) & (gain != 0), by_runs < ALPHA
 
-
-@dataclass(frozen=True)
-class _Tested:
-    """Pairs of runs of the same method on test sets of one size; numbers are the same on all test sets of a corpus."""
-
-    n: int
-    n_parts: int
-    methods: NDArray[np.intp]
-    runs: NDArray[np.intp]
-    pairs: NDArray[np.intp]  # runs of each pair
-    of_methods: NDArray[np.intp]  # its method
-    by_outputs: NDArray[np.bool_]  # whether p < 0.05 by outputs
-    by_method: NDArray[np.bool_]  # whether p < 0.05 by the method-level test
-    enough: NDArray[np.bool_]  # whether there are enough other runs for this test
-
-    @classmethod
-    def of(cls, runs: _Runs, n: int, scored: list[Scored]) -> _Tested:
-        by_outputs, by_method = map(np.concatenate, zip(*map(runs.significant, scored), strict=True))
-        times, first = len(scored), runs.pairs[:, 0]
-        return cls(
-            n=n,
-            n_parts=times,
-            methods=runs.names,
-            runs=runs.runs,
-            pairs=np.tile(runs.runs[runs.pairs], (times, 1)),
-            of_methods=np.tile(runs.names[runs.methods[first]], times),
-            by_outputs=by_outputs,
-            by_method=by_method,
-            enough=np.tile(runs.k[first] - 2 >= LEAST_OTHERS, times),
-        )
-
-    def row(self) -> dict[str, object]:
-        """Compute the cells of `TRAINING_VARIANCE` on pairs of runs."""
-        by_method = _share(self.by_method[self.enough], self.pairs[self.enough])
+    def differences(self, parts: list[Scored]) -> dict[str, object]:
+        """How often two runs of the same method differ significantly, on all test sets of one size together."""
+        by_outputs, by_method = map(np.concatenate, zip(*map(self.significant, parts), strict=True))
+        pairs, first = np.tile(self.pairs, (len(parts), 1)), self.pairs[:, 0]
+        enough = np.tile(self.k[first] - 2 >= LEAST_OTHERS, len(parts))
         row: dict[str, object] = {
-            "n_segments": self.n,
-            "n_methods": len(np.unique(self.methods)),
-            "n_runs": len(np.unique(self.runs)),
-            "n_pairs": len(np.unique(self.pairs, axis=0)),
+            "n_methods": len(self.k_of_method), "n_runs": len(self.methods), "n_pairs": len(self.pairs),
             "verdict": "estimated",
-        }
-        row |= over_systems.cells("share_significant", _share(self.by_outputs, self.pairs))
-        row |= over_systems.cells("share_significant_by_method", by_method)
+        }  # fmt: skip
+        row |= over_systems.cells("share_significant", over_systems.share(by_outputs, pairs))
+        row |= over_systems.cells("share_significant_by_method", over_systems.share(by_method[enough], pairs[enough]))
         # Over methods with enough pairs: the range, and Student's interval of the mean.
-        methods = pd.Series(self.by_outputs).groupby(self.of_methods)
-        shares = methods.mean()[methods.size() >= MIN_PAIRS * self.n_parts].to_numpy(float)
+        methods = pd.Series(by_outputs).groupby(np.tile(self.methods[first], len(parts)))
+        shares = methods.mean()[methods.size() >= MIN_PAIRS * len(parts)].to_numpy(float)
         row |= {"least_of_methods": min(shares, default=np.nan), "most_of_methods": max(shares, default=np.nan)}
         if len(shares) > 1:
             _, low, high = over_systems.mean_of_independent(shares)
             row |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
         return row
-
-
-def _share(marked: NDArray[np.bool_], pairs: NDArray[np.intp]) -> over_systems.Estimate:
-    """Share of marked pairs, with its interval over their members."""
-    return over_systems.share(marked, over_systems.members(*pairs.T))

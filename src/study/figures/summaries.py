@@ -76,8 +76,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
         sizes, values = rows["n_segments"].to_numpy(float), rows["critical_difference"].to_numpy(float)
         predicted = values[-1] * np.sqrt(sizes[-1] / sizes)
         axes.plot(sizes, predicted, color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6, gid="predicted")
-        name = str(key[0]).replace("task=", "all of ")
-        label = f"{name}, {metric}" + (f", {key[3]}" if subsets else "")
+        label = f"{key[0]}, {metric}" + (f", {key[3]}" if subsets else "")
         label = label.replace("$", r"\$")  # only the exponent is mathematics
         if len(size_scaling):
             fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]

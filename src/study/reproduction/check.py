@@ -240,13 +240,9 @@ def _verdict(z: float, detectable: float) -> str:
 
 
 def _lengths(systems: pd.DataFrame) -> Mapping[str, float]:
-    """Words, brackets or links per segment, by dataset; the mean over the datasets for a task."""
+    """Words, brackets or links per segment, by dataset."""
     known = systems[(systems["group"] == "all") & systems["length_per_segment"].notna()]
-    natural = known[~known["dataset"].isin(systems.loc[systems["group"] != "all", "dataset"]) & (known["task"] != "")]
-    tasks = natural.groupby("task")["length_per_segment"].mean()
-    return dict(zip(known["dataset"], known["length_per_segment"], strict=True)) | {
-        f"task={task}": value for task, value in tasks.items()
-    }
+    return dict(zip(known["dataset"], known["length_per_segment"], strict=True))
 
 
 def _threshold(

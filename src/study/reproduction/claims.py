@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -24,25 +24,21 @@ from study.analysis.over_systems import (
     mean,
     mean_of_independent,
     members,
-    n_members,
     replicates,
     share,
     variance,
 )
 from study.analysis.pairs import (
     MIN_PAIRS,
-    MIN_SYSTEMS,
     NEAR_05,
     WINDOW,
     Z_05,
     combinations_in,
     enough,
     pvalues,
-    quantile_interval,
     weighted_quantile,
 )
-from study.reproduction.describe import LENGTH_UNITS
-from study.reproduction.thresholds import critical_difference, exponents, near, nested, same_pairs
+from study.reproduction.thresholds import near
 from study.tables.columns import ENDS, IN_ORDER, numeric
 from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of
@@ -88,7 +84,6 @@ POSTERIORS = ("itg", "joint-hmm")
 COMBINED = "critical difference of pairs of system combinations, divided by that of single systems of different groups"
 COMBINED_HERE = "wmt10-de-en"
 """What the paper's Figure 4 claims to be below 1, and its test set."""
-CLOSE = ", near p = 0.05"
 MIN_TEST_SETS = 3
 """Minimal number of other test sets for a mean over them."""
 
@@ -119,7 +114,7 @@ def claims(
     otherwise. Rows whose data are missing are left out.
     """
     whole = comparisons[(comparisons["derived"] == "whole") & (comparisons["standard_error"] > 0)]
-    rows: list[dict[str, Any]] = [*_student(whole), *_decisions(whole), *_spread(comparisons)]
+    rows: list[dict[str, Any]] = [*_student(whole), *_decisions(whole)]
     for statistics, metric in data:
         # One dataset at a time: no claim combines the draws of two datasets, so memory stays bounded.
         rows += _bias(statistics, metric, seed)
@@ -202,7 +197,6 @@ def _bias(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[st
     in_errors = (bias / pairs["standard_error"].to_numpy()[close]).round(6)
     row = partial(_row, "footnote-3", "2.2", statistics.dataset)
     measured = "mean bootstrap gain minus observed gain, pairs near p = 0.05"
-    yield row(f"{measured}, points", len(close), *mean(bias, systems), 0.0)
     yield row(f"{measured}, standard errors", len(close), *mean(in_errors, systems), 0.0)
     for which, value in (("smallest", in_errors.min()), ("largest", in_errors.max())):
         yield row(f"{which} of these pairs, standard errors", len(close), value, reference=0.0)
@@ -266,32 +260,6 @@ def _decisions(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield row(f"mean probability that {disagree}", len(p), *mean(other_decision(p, n_samples), systems))
 
 
-def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Section 4.1: the larger the test set, the smaller the spread of the plot."""
-    series = nested(pairs)
-    sized = series.groupby("dataset")["n_segments"].agg(["nunique", "max"])
-    metrics = series.groupby("dataset")["metric"].first()
-    for metric in metrics.unique():
-        known = sized[(metrics == metric) & (sized["nunique"] >= 3)]
-        if known.empty:
-            continue
-        dataset = str(known["max"].idxmax())
-        errors, systems = same_pairs(series[series["dataset"] == dataset])
-        if n_members(systems) < MIN_SYSTEMS:
-            continue
-        weights = replicates(systems)
-        low, median, high = (
-            np.stack([weighted_quantile(Z_05 * errors_at_size, weights, end) for errors_at_size in errors.to_numpy().T])
-            for end in (0.05, 0.5, 0.95)
-        )
-        for description, values, reference in (
-            ("size exponent of the range of critical differences (5th to 95th percentile)", high - low, -0.5),
-            ("size exponent of that range divided by the median critical difference", (high - low) / median, 0.0),
-        ):
-            estimate = jackknifed(exponents(errors.columns.to_numpy(float), np.log(values)))
-            yield _row("spread", "4.1", dataset, description, len(errors), *estimate, reference)
-
-
 def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) -> float:
     from pairsig.core.influence import errors_and_correlations
 
@@ -300,7 +268,7 @@ def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDA
 
 
 def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[str, Any]]:
-    """Section 4.1: whether a size exponent other than −1/2 is explained by the order or the lengths of the segments."""
+    """Section 4.1: whether a size exponent other than −1/2 is explained by the order of the segments."""
     counts = statistics.of(metric)
     n = counts.shape[1]
     sizes = [*doubling(100, n), n]
@@ -316,23 +284,17 @@ def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[
             [_median_critical_difference(counts[:, np.sort(order[:size])], metric, pairs) for size in sizes]
         )
 
-    def exponent(x: Sequence[float] | Floats, y: Floats) -> float:
-        return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    def exponent(order: NDArray[np.intp]) -> float:
+        return float(np.polyfit(np.log(sizes), np.log(critical_differences(order)), 1)[0])
 
-    as_it_is = critical_differences(np.arange(n))
-    drawn = [exponent(sizes, critical_differences(generator.permutation(n))) for _ in range(N_ORDERS)]
+    in_given_order = exponent(np.arange(n))
+    drawn = [exponent(generator.permutation(n)) for _ in range(N_ORDERS)]
     mean, spread = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
     row = partial(_row, "order", "4.1", statistics.dataset, n=len(pairs), reference=-0.5)
-    in_given_order = exponent(sizes, as_it_is)
     yield row(IN_ORDER, value=in_given_order, low=mean - 1.96 * spread, high=mean + 1.96 * spread)
     measured = f"mean size exponent over random orders (interval: of the mean over {N_ORDERS})"
     margin = 2.02 * spread / np.sqrt(N_ORDERS)
     yield row(measured, value=mean, low=mean - margin, high=mean + margin)
-    column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
-    if column:
-        cumulative_length = counts[0, :, metric.columns.index(column)].astype(float).cumsum()
-        words = np.array([cumulative_length[size - 1] for size in sizes])
-        yield row(f"exponent of the critical difference by number of {length_unit}", value=exponent(words, as_it_is))
 
 
 def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
@@ -343,26 +305,15 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     if metric.name != "aer" or len(set(sizes)) < 2:
         return
     groups, pairs = np.array(statistics.groups), np.array(np.triu_indices(len(sizes), 1)).T
-    errors, correlations = errors_and_correlations(statistics.of(metric)[:, :100], metric, pairs, threads=1)
+    errors, _ = errors_and_correlations(statistics.of(metric)[:, :100], metric, pairs, threads=1)
     first, second = pairs.T
     different = (groups[first] != groups[second]) & (errors > 0) & (sizes[first] == "full") & (sizes[second] == "full")
-    first, second, errors, correlations = (values[different] for values in (first, second, errors, correlations))
+    first, second, errors = (values[different] for values in (first, second, errors))
     shared = np.isin(groups[first], POSTERIORS) & np.isin(groups[second], POSTERIORS)
     if min(shared.sum(), (~shared).sum()) < MIN_PAIRS:
         return
-    systems, row = members(first, second), partial(_row, "figure-7", "3.2.4", statistics.dataset)
-    medians = []
-    for description, chosen in (
-        ("base models that share posteriors", shared),
-        ("other different base models", ~shared),
-    ):
-        n, estimate = int(chosen.sum()), critical_difference(errors[chosen], systems[chosen])
-        medians.append(estimate[0])
-        yield row(f"critical difference for 100 sentences, {description}", n, *estimate)
-        correlation = quantile_interval(correlations[chosen], systems[chosen])
-        yield row(f"median correlation, {description}", n, *correlation)
-    _, *ends = exp(_ratio_of_medians(np.log(errors), shared, replicates(systems)))
-    yield row(SHARED, len(errors), medians[0] / medians[1], ends[0], ends[1], 1.0)
+    ratio = _ratio_of_medians(np.log(errors), shared, replicates(members(first, second)))
+    yield _row("figure-7", "3.2.4", statistics.dataset, SHARED, len(errors), *exp(ratio), 1.0)
 
 
 def _ratio_of_medians(log: Floats, of_kind: NDArray[np.bool_], weights: Floats) -> Estimate:
@@ -394,7 +345,6 @@ def _within_test_sets(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     yield row(measured, n, slope, low, high, 0.5)
     log_distance = pairs["log_distance"].to_numpy(float)
     median = float(np.exp(np.median(pairs["critical_difference"])))
-    yield row("critical difference, scaled to 2,034 sentences", n, median, reference=0.37)
     median_correlation = float(1 - np.exp(np.median(log_distance)))
     for target in (0.28, 0.37):
         # critical difference ∝ (1 − ρ)^slope, solved for ρ
@@ -419,34 +369,22 @@ def _exponent(pairs: pd.DataFrame) -> tuple[float, float, float]:
 def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Figure 4: system combinations are significantly different at smaller gains than single systems.
 
-    The ratio is that of two medians over pairs. Near p = 0.05, pairs have the weights of the threshold, so that both
-    kinds have about the same gains in standard errors; otherwise poor systems, which are all single ones, enter, too.
+    The ratio is that of two medians over pairs.
     """
-    ratios: dict[str, list[float]] = {}
+    ratios = []
     for name, every in whole.groupby("dataset", sort=False):
         combined = combinations_in(every)
         pairs = every[(combined == 2) | ((combined == 0) & ~every["same_group"].astype(bool))]
         combined_twice = combinations_in(pairs) == 2
         if min(combined_twice.sum(), (~combined_twice).sum()) < MIN_PAIRS:
             continue
-        errors, here = pairs["standard_error"].to_numpy(float), str(name)
-        systems = members(pairs["system_a"], pairs["system_b"])
-        row = partial(_row, "combinations", "3.1.3", here)
-        for description, chosen in (
-            ("system combinations", combined_twice),
-            ("single systems of different groups", ~combined_twice),
-        ):
-            measured, n = f"critical difference of pairs of {description}", int(chosen.sum())
-            yield row(measured, n, *critical_difference(errors[chosen], systems[chosen]))
-            correlations = quantile_interval(pairs["correlation"].to_numpy(float)[chosen], systems[chosen])
-            yield row(f"median correlation of pairs of {description}", n, *correlations)
-        for where, weights in (("", np.ones(len(errors))), (CLOSE, near(pairs))):
-            ratio = _ratio_of_medians(np.log(Z_05 * errors), combined_twice, replicates(systems, weights))
-            yield row(COMBINED + where, int((weights > 0).sum()), *exp(ratio), 1.0)
-            if here != COMBINED_HERE:
-                ratios.setdefault(COMBINED + where, []).append(ratio[0])
-    for measured, logarithms in ratios.items():
-        if len(logarithms) >= MIN_TEST_SETS:
-            pooled = exp(mean_of_independent(logarithms))
-            which = f"{measured}, geometric mean of the other test sets (interval: over test sets)"
-            yield _row("combinations", "3.1.3", "task=mt", which, len(logarithms), *pooled, 1.0)
+        errors = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
+        weights = replicates(members(pairs["system_a"], pairs["system_b"]))
+        ratio = _ratio_of_medians(errors, combined_twice, weights)
+        yield _row("combinations", "3.1.3", str(name), COMBINED, len(errors), *exp(ratio), 1.0)
+        if name != COMBINED_HERE:
+            ratios.append(ratio[0])
+    if len(ratios) >= MIN_TEST_SETS:
+        pooled = exp(mean_of_independent(ratios))
+        measured = f"{COMBINED}, geometric mean of the other test sets (interval: over test sets)"
+        yield _row("combinations", "3.1.3", "task=mt", measured, len(ratios), *pooled, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Colu
 from pairsig.io.tables import frame
 from study.analysis.over_systems import (
     Codes,
-    Estimate,
     cells,
     exp,
     interval,
@@ -37,13 +36,12 @@ from study.analysis.pairs import (
 )
 from study.tables.columns import ENDS, N_PAIRS, SUBSET, numeric, optional_count, with_interval
 from study.tables.columns import TASK as TASK_COLUMN
-from study.training.training_sets import SYNTHETIC
 
 THRESHOLDS = Table(
     "thresholds",
     (
         replace(TASK_COLUMN, meaning="task of the dataset; empty for a pool"),
-        replace(DATASET, meaning="name of the dataset; `task=…` for all datasets of a task together"),
+        DATASET,
         TEST_SET,
         METRIC,
         TEST,
@@ -73,7 +71,7 @@ THRESHOLDS = Table(
 SIZE_SCALING = Table(
     "size_scaling",
     (
-        replace(DATASET, meaning="name of the dataset; `task=…` for all datasets of a task together"),
+        DATASET,
         METRIC,
         TEST,
         SUBSET,
@@ -90,9 +88,6 @@ SIZE_SCALING = Table(
 )  # fmt: skip
 
 
-TASK = "task"
-"""Prefix in the column `dataset` for all published systems of a task: `task=mt`."""
-
 NEAR = 0.8
 """Pairs used for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""
 
@@ -107,7 +102,6 @@ def thresholds(
     *,
     tasks: Mapping[str, str] | None = None,
     percentile: float = 95.0,
-    min_pairs: int = MIN_PAIRS,
 ) -> pd.DataFrame:
     """Estimate the critical difference of each test set, and the threshold above which gains are probably significant.
 
@@ -138,12 +132,7 @@ def thresholds(
     comparisons
         Tables of `all-pairs` and `resize`, concatenated.
     tasks
-        Task of each dataset. The pairs of published systems on all datasets of a task also form the dataset `task=…`,
-        on initial segments of the sizes that all of these datasets have, so that the pairs are the same at every size.
-        Datasets without a task (pools of other datasets) are left out here.
-    min_pairs
-        Minimal number of pairs: in the window for a threshold, and in total for a critical difference, which also
-        requires 6 systems.
+        Task of each dataset that is no pool.
 
     Raises
     ------
@@ -156,39 +145,31 @@ def thresholds(
     left out.
     """
     tasks = tasks or {}
-    frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
-    for (task, metric, test), rows in _tasks(comparisons, tasks):
-        frames += [
-            (task, f"{TASK}={task}", test_set, metric, test, of_subset)
-            for test_set, of_subset in rows.groupby("test_set", sort=False)
-        ]
     estimates = []
-    for name, dataset, test_set, metric, test, rows in frames:
+    for (dataset, test_set, metric, test), rows in by_test_set(comparisons):
         for subset, of_subset in subsets(rows):
             pairs = of_subset[of_subset["standard_error"] > 0]
             window = pairs[near_05(pairs)]
             estimates.append({
-                "task": name, "dataset": dataset, "test_set": test_set, "metric": metric, "test": test,
-                "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),
-                **_critical_differences(pairs, window, percentile, min_pairs),
+                "task": tasks.get(dataset, ""), "dataset": dataset, "test_set": test_set, "metric": metric,
+                "test": test, "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),
+                **_critical_differences(pairs, window, percentile),
             })  # fmt: skip
     return frame(THRESHOLDS, estimates)
 
 
-def _critical_differences(
-    pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pairs: int
-) -> dict[str, object]:
+def _critical_differences(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float) -> dict[str, object]:
     systems = members(pairs["system_a"], pairs["system_b"])
     n_systems = n_members(systems)
     row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
     inside, possible = _by_monte_carlo(pairs)
     row |= {"n_pairs_low": float(inside.sum()), "n_pairs_high": float(possible.sum())}
-    if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
+    if len(pairs) < MIN_PAIRS or n_systems < MIN_SYSTEMS:
         return row
     errors = pairs["standard_error"].to_numpy(float)
-    row |= cells("critical_difference", critical_difference(errors, systems))
+    row |= cells("critical_difference", exp(quantile_interval(np.log(Z_05 * errors), systems)))
     row["verdict"] = "critical difference only"
-    if len(window) < min_pairs:
+    if len(window) < MIN_PAIRS:
         return row
     weights = near(pairs)
     inside = weights > 0
@@ -235,13 +216,6 @@ def _printed(window: pd.DataFrame, pairs: pd.DataFrame, percentile: float) -> di
     return {"printed": values[0], "printed_low": min(values), "printed_high": max(values)}
 
 
-def critical_difference(
-    errors: NDArray[np.float64], systems: Codes, weights: NDArray[np.float64] | None = None
-) -> Estimate:
-    """Gain at which a pair with the median standard error reaches p = 0.05, with its interval over systems."""
-    return exp(quantile_interval(np.log(Z_05 * errors), systems, weights=weights))
-
-
 def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
     """Weights of pairs near p = 0.05: 1 − (|z − 1.645|/0.8)² or 0, where z is the gain in standard errors."""
     distance = (pairs["gain"] / pairs["standard_error"] - Z_05) / NEAR
@@ -258,24 +232,7 @@ def _mean_and_spread(values: NDArray[np.float64], weights: NDArray[np.float64]) 
     return high
 
 
-def _tasks(comparisons: pd.DataFrame, tasks: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    """Yield pairs of published systems by task, on initial segments of the sizes that all datasets of the task have."""
-    initial = comparisons[
-        (comparisons["derived"] == "initial")
-        & (comparisons["kind_a"].fillna("") != SYNTHETIC)
-        & (comparisons["kind_b"].fillna("") != SYNTHETIC)
-    ]
-    task = initial["dataset"].map(lambda dataset: tasks.get(dataset, ""))
-    for (name, metric, test), rows in initial.groupby([task, "metric", "test"], sort=False):
-        sizes = rows.groupby("test_set")["dataset"].nunique()
-        shared = sizes.index[sizes == rows["dataset"].nunique()]
-        if name and len(shared):
-            yield (str(name), str(metric), str(test)), rows[rows["test_set"].isin(shared)]
-
-
-def size_scaling(
-    comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = None, min_sizes: int = 3
-) -> pd.DataFrame:
+def size_scaling(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Fit how the critical difference falls with the number of segments n: coefficient · n^exponent.
 
     For independent segments, theory predicts an exponent of −1/2. The fit is a least-squares regression of the
@@ -287,33 +244,25 @@ def size_scaling(
 
     Parameters
     ----------
-    comparisons, tasks
+    comparisons
         See `thresholds`.
 
     Returns
     -------
-    Table `SIZE_SCALING`, one row per dataset and subset with at least `min_sizes` sizes (3 or more) and 6 systems.
+    Table `SIZE_SCALING`, one row per dataset and subset with at least three sizes and 6 systems.
     """
     fits = []
-    tasked = (
-        ((f"{TASK}={task}", metric, test), rows) for (task, metric, test), rows in _tasks(comparisons, tasks or {})
-    )
-    by_dataset = nested(comparisons).groupby(["dataset", "metric", "test"], sort=False)
-    series = ((tuple(map(str, key)), rows) for key, rows in by_dataset if (rows["derived"] == "initial").any())
-    for (dataset, metric, test), rows in (*series, *tasked):
-        for subset, of_subset in subsets(rows):
-            fit = _fit(of_subset, max(min_sizes, 3))
+    # Initial segments and whole test sets; for equal sizes, initial segments come first.
+    nested = comparisons[comparisons["derived"].isin(["initial", "whole"])].sort_values("derived", kind="stable")
+    for (dataset, metric, test), rows in nested.groupby(["dataset", "metric", "test"], sort=False):
+        for subset, of_subset in subsets(rows) if (rows["derived"] == "initial").any() else ():
+            fit = _fit(of_subset)
             if fit:
                 fits.append({"dataset": dataset, "metric": metric, "test": test, "subset": subset, **fit})
     return frame(SIZE_SCALING, fits)
 
 
-def nested(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Select comparisons on initial segments and whole test sets; for equal sizes, initial segments come first."""
-    return comparisons[comparisons["derived"].isin(["initial", "whole"])].sort_values("derived", kind="stable")
-
-
-def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
+def _same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     """Standard errors (pairs × sizes) of the pairs with a positive one at every size, and their systems."""
     names = np.sort(rows[["system_a", "system_b"]].to_numpy(dtype=str), axis=1)
     sized = rows[["dataset", "n_segments", "standard_error"]].assign(first=names[:, 0], second=names[:, 1])
@@ -324,25 +273,19 @@ def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     return errors, members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
 
 
-def exponents(sizes: NDArray[np.float64], logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fit the exponent of the size, by least squares, to the logarithms of a number (sizes × replicates)."""
-    x = np.log(sizes) - np.log(sizes).mean()
-    slopes: NDArray[np.float64] = x @ logarithms / (x @ x)
-    return slopes
-
-
-def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
+def _fit(rows: pd.DataFrame) -> dict[str, Any] | None:
     if rows.empty:
         return None
-    errors, systems = same_pairs(rows)
+    errors, systems = _same_pairs(rows)
     sizes, n_systems = errors.columns.to_numpy(float), n_members(systems)
-    if len(sizes) < min_sizes or n_systems < MIN_SYSTEMS:
+    if len(sizes) < 3 or n_systems < MIN_SYSTEMS:
         return None
     weights = replicates(systems)
     critical_differences = np.log(Z_05 * errors.to_numpy())
     # sizes × replicates
     medians = np.stack([weighted_quantile(column, weights, 0.5) for column in critical_differences.T])
-    slopes = exponents(sizes, medians)
+    x = np.log(sizes) - np.log(sizes).mean()
+    slopes = x @ medians / (x @ x)
     exponent = jackknifed(slopes)
     if not np.isfinite(exponent[1]):
         return None
