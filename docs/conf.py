@@ -54,7 +54,7 @@ html_static_path = ["_static"]
 html_css_files = ["pairsig.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "tutorial", "gallery", "coming-from", "glossary")}  # of no section
+html_sidebars = {page: [] for page in ("index", "tutorial", "coming-from", "glossary")}  # of no section
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
@@ -88,9 +88,6 @@ def _named(*arguments: Any) -> tuple[str, str] | None:
 
 
 def _links(_: object, page: str, source: list[str]) -> None:
-    if page == "how-to":  # a pattern in its list means any page with such a name
-        lines = source[0].splitlines()
-        source[0] = "\n".join(line for line in lines if not line.endswith("*") or any(HERE.glob(f"{line}.md")))
     source[0] = generated.linked(source[0], HERE / f"{page}.md")
 
 

@@ -17,7 +17,6 @@ from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
 from study.findings import schemas
-from study.tables.columns import OVERLAPS
 from study.tables.declared import all_declared
 
 HERE = Path(__file__).resolve().parent
@@ -88,7 +87,6 @@ OTHERS = (
     (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size in `rows`"),
     (columns.BASELINE, "`pairsig compare --format json`: one object per metric, system and test in `rows`"),
     (columns.FLIPS, "`--flips` of `pairsig compare` and `pairsig gate`: one row per segment that flipped"),
-    (OVERLAPS, "`resources/overlaps.tsv`: one row per pair of systems on some translation datasets"),
 )
 """The tables that no analysis of the study writes, with their files and rows."""
 

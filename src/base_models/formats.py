@@ -1,6 +1,6 @@
 """The formats of training sets, inputs and outputs, for each task.
 
-docs/sheets/training.md describes them, under `base_models.yaml`.
+docs/sheets.md describes them, under `base_models.yaml`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,7 @@ from scipy import stats
 
 from pairsig import InputError
 from pairsig.io.columns import COMPARISONS
-from pairsig.io.tables import frame
 from study.beyond.variance_model import _interval_of_share, variance_model
-from study.tables.columns import OVERLAPS
 
 BETWEEN, WITHIN = 0.25, 0.1
 PHI = {"bleu": 0.9, "uas": 0.7}
@@ -40,11 +38,8 @@ def simulated(seed=1, *, n_bleu=12, n_uas=6, n_pairs=30):
     return pd.DataFrame(rows).reindex(columns=list(COMPARISONS.names)), pd.DataFrame(systems)
 
 
-NO_OVERLAPS = frame(OVERLAPS, [])
-
-
 def test_it_is_found_again():
-    tables = [variance_model(*simulated(seed), NO_OVERLAPS)[0].set_index(["metric", "given"]) for seed in range(8)]
+    tables = [variance_model(*simulated(seed)).set_index(["metric", "given"]) for seed in range(8)]
     for metric, phi in PHI.items():
         logs = [math.log(table.loc[metric, "correlation"]["overdispersion"] / phi) for table in tables]
         expected = BETWEEN / math.sqrt(12 if metric == "bleu" else 6)
@@ -59,7 +54,7 @@ def test_it_is_found_again():
 def test_left_out_by_loops():
     """φ, error and coverage of every test set from the others, with means and Student's quantile alone."""
     comparisons, systems = simulated(3, n_bleu=4, n_uas=3, n_pairs=5)
-    table, errors = variance_model(comparisons, systems, NO_OVERLAPS)
+    table = variance_model(comparisons, systems)
     length = systems.set_index("dataset")["length_per_segment"]
     y = {}
     for row in comparisons.to_dict("records"):
@@ -90,46 +85,28 @@ def test_left_out_by_loops():
     assert rows.loc["bleu", "overdispersion"] == pytest.approx(
         math.exp(np.mean([np.mean(values) for name, values in y.items() if name.startswith("bleu")])), abs=1e-4
     )
-    used = errors[errors["used"] & (errors["given"] == "correlation")].iloc[0]
-    assert used["error"] == rows.loc["all", "error"]
+    mean, spread = np.mean(list(squares.values())), np.std(list(squares.values()), ddof=1) / math.sqrt(len(squares))
+    low, high = mean * np.exp(np.array([-1, 1]) * stats.t.ppf(0.975, len(squares) - 1) * spread / mean)
+    ends = rows.loc["all", ["error_low", "error_high"]].tolist()
+    assert ends == pytest.approx([low**0.5, high**0.5], abs=1e-4)
 
 
 def test_datasets_on_the_same_segments_are_left_out_together():
     comparisons, systems = simulated(2, n_bleu=4, n_uas=2)
     again = comparisons[comparisons["dataset"] == "bleu-0"].assign(dataset="bleu-0-again")
     more = systems[systems["dataset"] == "bleu-0"].assign(dataset="bleu-0-again")
-    both, _ = variance_model(pd.concat([comparisons, again]), pd.concat([systems, more]), NO_OVERLAPS)
-    once, _ = variance_model(comparisons, systems, NO_OVERLAPS)
+    both = variance_model(pd.concat([comparisons, again]), pd.concat([systems, more]))
+    once = variance_model(comparisons, systems)
     both, once = (table.set_index(["metric", "given"]) for table in (both, once))
     columns = ["overdispersion", "n_datasets", "between", "within", "error", "coverage"]
     pd.testing.assert_frame_equal(both[columns], once[columns])
 
 
-def test_overlap_of_outputs_replaces_the_correlation():
-    comparisons, systems = simulated(4)
-    overlaps = comparisons[["dataset", "system_b", "system_a"]].rename(
-        columns={"system_a": "system_b", "system_b": "system_a"}
-    )
-    overlaps["bleu"] = (100 * (1 - 1.6 * (1 - comparisons["correlation"]))).clip(lower=1)
-    overlaps["same"] = 0.1
-    table, errors = variance_model(comparisons, systems, overlaps[comparisons["metric"] == "bleu"])
-    rows = table.set_index(["metric", "given"])
-    assert ("uas", "outputs") not in rows.index
-    alike = comparisons[(comparisons["metric"] == "bleu") & (comparisons["correlation"] > 1 - 0.99 / 1.6)]
-    assert rows.loc[("bleu", "outputs"), "overdispersion"] == pytest.approx(
-        rows.loc[("bleu", "correlation"), "overdispersion"] / 1.6, rel=0.25
-    )
-    assert len(alike)
-    assert set(errors["given"]) == {"correlation", "outputs", "nothing"}
-    assert len(errors) == 11
-
-
 def test_a_single_test_set_has_no_error():
     comparisons, systems = simulated(5, n_bleu=1, n_uas=1)
-    table, errors = variance_model(comparisons, systems, NO_OVERLAPS)
+    table = variance_model(comparisons, systems)
     assert set(table["n_left_out"]) == {0}
     assert table[["between", "error", "coverage"]].isna().all(axis=None)
-    assert errors.empty
 
 
 def test_coverage_of_the_interval_of_shares_of_test_sets():
@@ -146,4 +123,4 @@ def test_coverage_of_the_interval_of_shares_of_test_sets():
 def test_bad_input():
     comparisons, systems = simulated(7, n_bleu=2, n_uas=2)
     with pytest.raises(InputError, match="no comparisons on whole test sets"):
-        variance_model(comparisons.assign(derived="initial"), systems, NO_OVERLAPS)
+        variance_model(comparisons.assign(derived="initial"), systems)

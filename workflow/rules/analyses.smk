@@ -313,18 +313,12 @@ rule variance_model:
     input:
         comparisons=whole(BOTH),
         systems="<results>/tables/systems.tsv",
-        overlaps="<resources>/overlaps.tsv",
     output:
         variance_model=table(
             "variance_model",
             "The variance model of `pairsig plan`: the variance of the difference between two systems on one segment is "
             "10⁴ · φ · 2(1 − correlation) · p(1 − p) / √length. The table contains φ by metric, the scatter of test sets "
             "and pairs, and the accuracy on test sets that were left out of the fit",
-        ),
-        variance_model_errors=table(
-            "variance_model_errors",
-            "Accuracy of simpler and richer variance models on test sets that were left out: root mean square error of the "
-            "logarithm of the variance (or of the number of segments), with intervals over test sets",
         ),
     log:
         "<logs>/variance_model.log",

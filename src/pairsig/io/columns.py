@@ -324,7 +324,7 @@ RUNS = Table(
 """Table that `pairsig runs` writes, and `pairsig compare` prints for runs: one row per pair of systems."""
 
 
-GIVEN = ("correlation", "outputs", "nothing")
+GIVEN = ("correlation", "nothing")
 """What is known about the correlation of two systems: the correlation itself, only their outputs, or nothing."""
 
 VARIANCE_MODEL = Table(
@@ -340,6 +340,8 @@ VARIANCE_MODEL = Table(
         count("degrees", "degrees of freedom of `between`", "degrees of freedom", "degrees of freedom"),
         count("n_left_out", "test sets in the leave-one-out validation", "datasets", "left out"),
         Column("error", float, "root mean square error of the predicted logarithm of their variances", missing=True),
+        Column("error_low", float, "lower end of its 95 % interval, over test sets", missing=True),
+        Column("error_high", float, "upper end of its 95 % interval, over test sets", missing=True),
         share("coverage", "share of their pairs within the 95 % interval"),
         share("coverage_low", "lower end of its 95 % interval, over test sets"),
         share("coverage_high", "upper end of its 95 % interval, over test sets"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pairsig.io import columns
-from pairsig.io.columns import DATASET, Column, Shown, Table, count
+from pairsig.io.columns import Column, Shown, Table, count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,19 +66,6 @@ def with_interval(
         Column(low, float, f"lower end of its 95 % interval{over}", unit, "", shown, missing),
         Column(high, float, f"upper end of its 95 % interval{over}", unit, "", shown, missing),
     ]
-
-
-OVERLAPS = Table(
-    "overlaps",
-    (
-        DATASET,
-        columns.SYSTEM_A,
-        columns.SYSTEM_B,
-        numeric("bleu", "BLEU of the outputs of system A with those of system B as references", "points"),
-        numeric("same", "share of the segments on which both outputs are the same", shown="share"),
-    ),
-    key=("dataset", "system_a", "system_b"),
-)  # fmt: skip
 
 
 def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table:
