@@ -54,14 +54,14 @@ html_static_path = ["_static"]
 html_css_files = ["pairsig.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "tutorial", "coming-from", "glossary")}  # of no section
+html_sidebars = {"index": [], "**": ["globaltoc.html"]}  # all pages under their captions; the front page has a table
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 6,
+    "navbar_center": [],
     "article_header_start": ["breadcrumbs"],
 }
 
