@@ -135,7 +135,7 @@ def test_an_option_that_does_nothing_is_refused(kind: str, monkeypatch: pytest.M
             applies = "scores" in option.of
         if name == "sample" and kind in ("inspect", "helm"):
             assert not is_refused
-        assert is_refused != applies or (name in ("sheet", "sep", "item") and message), (name, message)
+        assert is_refused != applies or (name in ("sep", "item") and message), (name, message)
 
 
 def test_every_option_of_a_reader_or_a_metric_is_declared_once() -> None:
@@ -224,11 +224,11 @@ def test_missing_cells_of_data_frames_have_no_score(missing: Any) -> None:
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns called 'a'"),
         (ROWS.iloc[:0], "found no rows"),
         (ROWS.set_index(["id", "system"]).rename_axis(["id", None]), "a level without a name"),
-        (ROWS.assign(score=[1 + 2j, 0, 0, 0, 1, 1]), "found (1+2j) in column score"),
+        (ROWS.assign(score=[1 + 2j, 0, 0, 0, 1, 1]), "found '(1+2j)' in column score"),
         (ROWS.assign(score=pd.to_datetime(ROWS["score"])), "in column score, expected a number"),
-        (ROWS.assign(score=[2**60, 0, 0, 0, 1, 1]), "found 1152921504606846976"),
+        (ROWS.assign(score=[2**60, 0, 0, 0, 1, 1]), "found 1.15292e+18 in column score"),
         (ROWS.assign(score=[np.inf, 0, 0, 0, 1, 1]), "row 1: found inf in column score"),
-        (ROWS.assign(score=[[1], [0], [0], [0], [1], [1]]), "found [1] in column score"),
+        (ROWS.assign(score=[[1], [0], [0], [0], [1], [1]]), "found '[1]' in column score"),
         (ROWS.assign(id=[1, 1, 2, None, 3, 3]), "row 4: found an empty cell in column id"),
         (3, "found a builtins.int"),
     ],
@@ -290,19 +290,6 @@ def test_large_tables_are_read_as_small_ones_are(tmp_path: Path, monkeypatch: py
     path.write_text("item,a,b\n1,1,x\n2,1,1\n")
     with pytest.raises(InputError, match="line 2: found 'x' in column b"):
         pairsig.read(str(path), systems="a,b")
-
-
-def test_a_workbook_whose_cells_lie_far_apart_is_refused(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in (["id", "a", "b"], ["1", 1, 0], ["2", 0, 0]):
-        book.active.append(row)
-    book.save(tmp_path / "t.xlsx")
-    assert scores(pairsig.read(str(tmp_path / "t.xlsx"), systems="a,b")) == {"a": [0.5], "b": [0.0]}
-    book.active["XFD1048576"] = 1
-    book.save(tmp_path / "far.xlsx")
-    with pytest.raises(InputError, match="cells far from the table"):
-        pairsig.read(str(tmp_path / "far.xlsx"), systems="a,b")
 
 
 @pytest.mark.parametrize("name", ["question", None])

@@ -289,13 +289,10 @@ class Statistics:
                 return self
             return self.select(segments=np.lexsort((self.segments, numbers)))
 
-        def parts(segment: str) -> list[tuple[int, int, str]]:
-            words = re.split(r"([0-9]{1,18})", segment)
-            return [(0, int(word), word) if "0" <= word[0] <= "9" else (1, 0, word) for word in words if word]
-
-        ids = [parts(segment) for segment in self.segments.tolist()]
-        order = sorted(range(len(ids)), key=ids.__getitem__)
-        return self if order == list(range(len(ids))) else self.select(segments=np.array(order, dtype=np.intp))
+        texts = "\0".join(segment.replace("\0", " ") for segment in self.segments.tolist())
+        keys = re.sub("[0-9]{1,18}", _sorted_as_number, texts).split("\0")
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        return self if order == list(range(len(order))) else self.select(segments=np.array(order, dtype=np.intp))
 
     def of(self, metric: Metric) -> NDArray[Any]:
         """Return the counts of a metric, (systems × segments × columns of its totals), perhaps a view of `counts`.
@@ -681,3 +678,10 @@ def _whole_numbers(ids: NDArray[np.str_]) -> NDArray[np.int64] | None:
     """Ids that consist of up to 18 digits, as numbers; None if others are among them."""
     is_short = ids.dtype.itemsize <= 4 * 18
     return ids.astype(np.int64) if is_short and np.char.isdecimal(ids).all() else None
+
+
+def _sorted_as_number(match: re.Match[str]) -> str:
+    """Digits after a letter for their number, so that texts with numbers in them sort as these; then leading zeros."""
+    digits = match[0].lstrip("0")
+    n_zeros = len(match[0]) - len(digits)
+    return f"{chr(1 + len(digits))}{digits}{chr(20 - n_zeros if digits else n_zeros)}"

@@ -15,7 +15,6 @@ EXTRAS = {
     "matplotlib": ("plot", "figures"),
     "nltk": ("texts", "trees and word stems"),
     "numba": ("many", "comparisons of more than five systems"),
-    "openpyxl": ("excel", "Excel workbooks"),
     "pyarrow": ("parquet", "Parquet files and archives with Zstandard compression"),
     "rouge_score": ("texts", "ROUGE scores"),
     "sacrebleu": ("texts", "the counts of BLEU, chrF and TER"),

@@ -29,7 +29,7 @@ OUTPUTS = ("text", "kaldi", "trn", "alignment", "iob", "trees", "conllu", "conll
 """Modules of `outputs`: segments that a metric compares with a reference."""
 TABLES = ("table", "scores")
 """What `table` reads: columns with declared roles, and one score per line."""
-SUFFIXES_OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
+SUFFIXES_OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 COUNTS = ("sigf", "art", "evalb", "conlleval")
 """Modules of `counts`: counts of segments."""
 LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")

@@ -327,11 +327,10 @@ def _shown(value: object) -> str:
 
 def _column(path: str, name: str | None, item: Sequence[str]) -> tuple[list[str], list[str] | None]:
     """The texts in a column of a table, and the ids of the items, which it must have beside other columns."""
-    from pairsig.readers.cells import open_table
-    from pairsig.readers.table import Reading
+    from pairsig.readers import table as tables
 
-    table = open_table(path)
-    reading = Reading(table, {"item": item, "score": [name]})
+    reading = tables.read(path, {"item": item, "score": [name]}, texts=filter(None, [name]))
+    table = reading.table
     if name is None:
         raise InputError(f"{path}: found a table, expected --column with the column of texts\n{table.description()}")
     if (column := reading.column(name)) is None:
@@ -340,10 +339,8 @@ def _column(path: str, name: str | None, item: Sequence[str]) -> tuple[list[str]
     if items is None and len(table.names) > 1:
         found = "found texts beside other columns, but none with the items: name it with --item"
         raise InputError(f"{path}: {found}\n{table.description()}")
-    cells = table.columns[column]
-    cells = cells if isinstance(cells, list) else cells.to_pylist()
-    texts = ["" if cell is None else str(cell) for cell in cells]
-    return texts, None if items is None else [items[1][code] for code in items[0].tolist()]
+    texts = ["" if cell is None else str(cell) for cell in table.columns[column]]
+    return texts, None if items is None else list(items)
 
 
 def _check_words(path: str, segments: Sequence[Any], gold: Sequence[Any]) -> None:

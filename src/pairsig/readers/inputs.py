@@ -28,18 +28,18 @@ from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
-from pairsig.readers import extraction, names, options, recognition, tasks, verdicts
+from pairsig.readers import extraction, names, options, recognition, table, tasks, verdicts
 from pairsig.readers.align import align, with_all_classes
-from pairsig.readers.cells import SCORE, is_range, open_table
+from pairsig.readers.cells import SCORE, is_range
 from pairsig.readers.output import Output, over_samples, passes
-from pairsig.readers.table import Reading, split
+from pairsig.readers.table import split
 
 _ACCEPTED = (
     "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays or frames, "
     "logs of Inspect or lm_eval, or a pairsig.Statistics"
 )
 _UNSIGNED = (
-    "metric", "reader", "reference", "system", "systems", "score", "sep", "sheet", "missing", "column",
+    "metric", "reader", "reference", "system", "systems", "score", "sep", "missing", "column",
     "num_refs",
 )  # fmt: skip
 """Options that name things, or that a signature has in another way."""
@@ -78,7 +78,7 @@ def read(
         One of these:
 
         * a data frame of pandas, polars, pyarrow or another library that narwhals supports, or the path of a table
-          (CSV, TSV, JSON, JSON Lines, Parquet, Excel): one row per system and item, or one per item with a column per
+          (CSV, TSV, JSON, JSON Lines, Parquet): one row per system and item, or one per item with a column per
           system (`systems`);
         * paths of one file per system (scores, counts, tables, logs, or outputs with a `reference`), the baseline
           first; a mapping gives the systems names, and a list of paths instead of a path has the runs of a system;
@@ -271,22 +271,14 @@ def _read_file(reader: str, path: Any, declared: Mapping[str, Any]) -> tuple[Out
 
 
 def _read_table(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False) -> tuple[Output, ...]:
-    """The systems in a table, from a path or a data frame, in their order.
-
-    `may_be_wide` says whether a frame with ids as its index and only columns of numbers has a system in each column.
-    """
-    if (decimal := declared.get("decimal", ".")) not in (".", ",") or decimal == "," == declared.get("sep"):
-        raise InputError(f"found --decimal {decimal}, expected a comma or a point, and another separator")
-    reading = Reading(open_table(source, declared.get("sep"), declared.get("sheet")), declared, may_be_wide)
-    if reading.table.is_scores:
-        return reading.of_lines()
-    reading.check_options()
+    """The systems in a table, from a path or a data frame, in their order."""
+    reading = table.read(source, declared, may_be_wide=may_be_wide)
     return verdicts.outputs(reading) if "winner" in declared else reading.outputs()
 
 
 def _recognized(paths: Sequence[str], references: Sequence[str], declared: Mapping[str, Any]) -> str:
     """The reader of the files; a metric of outputs needs a reference, unless a table or a log has it."""
-    if "sep" in declared or "sheet" in declared:
+    if "sep" in declared:
         return "table"
     asked = declared.get("metric", ())
     known = [registry.METRICS.get(spelled(name, registry.METRICS)) for name in asked if isinstance(name, str)]

@@ -76,7 +76,6 @@ OPTIONS: Mapping[str, Option] = {
     "missing_value": Option((*_TABLES, "scores"), "values that stand for a missing score, such as -1", "V[,V]"),
     "sep": Option(_TABLES, "separator of columns, such as ; or tab", "CHAR"),
     "decimal": Option((*_TABLES, "scores"), "decimal comma: --decimal ,", "CHAR"),
-    "sheet": Option(_TABLES, "sheet of a workbook", "NAME"),
     # Of outputs, with --reference.
     "column": Option(("text",), "column or field with the texts, in tables and JSON Lines", "COL"),
     "num_refs": Option(("text",), "references in each line, with tabs between them", "N"),

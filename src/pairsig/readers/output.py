@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,71 @@ and without bounds the pattern takes minutes to reject a megabyte of digits."""
 
 Missing = Literal["wrong", "drop"]
 """What becomes of an item without a score for some system."""
+
+
+@dataclass(frozen=True)
+class Labels(Sequence[str]):
+    """Texts, such as the ids of items, of which each different one is stored once: `names[codes]`."""
+
+    codes: NDArray[np.intp]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Labels:
+        """Texts that mostly differ."""
+        names = list(texts)
+        return cls(np.arange(len(names)), names)
+
+    @classmethod
+    def encoded(cls, texts: Iterable[str]) -> Labels:
+        """Texts of which many are the same."""
+        known: dict[str, int] = {}
+        codes = np.fromiter((known.setdefault(text, len(known)) for text in texts), dtype=np.intp)
+        return cls(codes, list(known))
+
+    @classmethod
+    def same(cls, size: int, name: str = "") -> Labels:
+        """One text, repeated."""
+        return cls(np.zeros(size, dtype=np.intp), [name])
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, rows: int | np.integer[Any]) -> str: ...
+    @overload
+    def __getitem__(self, rows: slice | NDArray[Any]) -> Labels: ...
+    def __getitem__(self, rows: Any) -> str | Labels:
+        if isinstance(rows, int | np.integer):
+            return self.names[int(self.codes[rows])]
+        return Labels(self.codes[rows], self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.names.__getitem__, self.codes.tolist())
+
+    def renamed(self, rename: Callable[[str], str]) -> Labels:
+        """Other texts; those that become the same are one."""
+        names = list(map(rename, self.names))
+        if len(set(names)) == len(names):
+            return Labels(self.codes, names)
+        merged = Labels.encoded(names)
+        return Labels(merged.codes[self.codes], merged.names)
+
+    def joined(self, other: Labels) -> Labels:
+        """The texts of both, with a slash between them; "" where one of them is ""."""
+        keys, codes = np.unique(self.codes * len(other.names) + other.codes, return_inverse=True)
+        pairs = [(self.names[key // len(other.names)], other.names[key % len(other.names)]) for key in keys.tolist()]
+        return Labels(codes, ["/".join(pair) if all(pair) else "" for pair in pairs]).renamed(str)
+
+
+def unified(parts: Sequence[Labels]) -> tuple[list[NDArray[np.intp]], list[str]]:
+    """The codes of several labels for the same names, and these names."""
+    known: dict[str, int] = {}
+    codes_of: dict[int, NDArray[np.intp]] = {}
+    for part in parts:
+        if id(part.names) not in codes_of:  # the systems of a table share them
+            codes_of[id(part.names)] = np.array([known.setdefault(name, len(known)) for name in part.names], np.intp)
+    return [codes_of[id(part.names)][part.codes] for part in parts], list(known)
 
 
 @dataclass(frozen=True)
@@ -94,14 +159,14 @@ class Output:
     system: str = ""
     run: str = ""
     task: str = ""
-    items: tuple[str, ...]
+    items: Sequence[str]
     by: str = ""
     values: Mapping[str, NDArray[Any]]
     metrics: tuple[Metric, ...]
-    documents: tuple[str, ...] = ()
-    domains: tuple[str, ...] = ()
-    contents: tuple[str, ...] = ()
-    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    documents: Sequence[str] = ()
+    domains: Sequence[str] = ()
+    contents: Sequence[str] = ()
+    others: Mapping[str, Labels] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
     scored: NDArray[np.bool_] | None = None
     common: bool = False
@@ -116,7 +181,7 @@ class Output:
     place: str = "line"
 
     def __post_init__(self) -> None:
-        if not self.items:
+        if not len(self.items):
             raise InputError(f"{self.source}: found no items, expected at least one")
         sizes = set(map(len, self.values.values()))
         if sizes != {len(self.items)}:

@@ -69,6 +69,8 @@ def _of_file(path: AnyPath) -> str:
             return name
     if suffix(path) in readers.SUFFIXES_OF_TABLES:
         return "table"
+    if suffix(path) in (".xlsx", ".xls", ".ods"):
+        raise InputError(f"{fspath(path)}: found a workbook, expected a table\nsave the sheet with the table as CSV")
     if not file.text:
         raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
     if (n_numbers := width(file.rows)) in _BY_WIDTH:

@@ -7,7 +7,7 @@ without the columns that it needs is refused in one message with its columns and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,9 +22,9 @@ from pairsig.io.errors import InputError, columns_in, listed, named, quoted
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.metrics.counts import average
-from pairsig.readers.cells import SCORE, Table, coded, labels, numbers
+from pairsig.readers.cells import SCORE, Table, labels, numbers, open_table
 from pairsig.readers.options import check, flag
-from pairsig.readers.output import Output, over_samples, passes, whole
+from pairsig.readers.output import Labels, Output, over_samples, passes, whole
 
 STANDARD: Mapping[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "segment", "question_id", "doc_id", "task_id"),
@@ -45,10 +45,11 @@ _CORRELATIONS = ("pearson", "spearman", "kendall", "correlation", "pearsonr", "s
 _BRACKETS = (("matched", "predicted", "gold"), ("tp", "fp", "fn"))
 """Columns of which F-measures, precision and recall can be computed."""
 
-_LABELS = ("document", "domain", "macro")
-_ROLES = (
-    "item", "system", "systems", "run", "sample", "gold", "prediction", "winner", "system_a", "system_b", *_LABELS,
+_GROUPS = ("document", "domain", "macro")
+_TEXTS = (
+    "item", "system", "run", "sample", "systems", "gold", "prediction", "winner", "system_a", "system_b", *_GROUPS,
 )  # fmt: skip
+"""Roles of columns, in the order in which they are looked up, beside `score`."""
 _OF_SEVERAL_COLUMNS = ("item", "systems", "sample", "winner")
 _NEEDS = {"prediction": "gold", "system_a": "winner", "system_b": "winner", "tie": "winner"}
 _EXCLUDES = (
@@ -57,6 +58,7 @@ _EXCLUDES = (
 )  # fmt: skip
 
 Numbers = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 def split(names: Any, known: Sequence[str] = ()) -> list[str]:
@@ -74,6 +76,17 @@ def beta(name: Any) -> Fraction | None:
     return Fraction(match[1]) if match and float(match[1]) > 0 and match[1] != "1" else None
 
 
+def f_measure(name: str) -> Metric:
+    """The F-measure with the β in its name, as a ratio of sums of whole numbers.
+
+    With β = p/q, it is (p² + q²) Σ matched / (p² Σ gold + q² Σ predicted).
+    """
+    square = Fraction(beta(name) or 1) ** 2
+    p, q = square.numerator, square.denominator
+    return Metric(name.lower(), ("matched", f"{name.lower()}_denominator"), Ratio((0,), (1,), factor=100.0 * (p + q)),
+                  f"100 · {p + q} Σ matched / Σ ({p} gold + {q} predicted)", title=name.upper())  # fmt: skip
+
+
 class _Lacking(Exception):
     """A role that is missing or ambiguous; the message that lists the columns has it."""
 
@@ -87,6 +100,33 @@ class _Scored:
     values: Callable[[_Scored, Sequence[str]], Mapping[str, Numbers]]
 
 
+def read(source: Any, declared: Mapping[str, Any], *, texts: Iterable[str] = (), may_be_wide: bool = False) -> Reading:
+    """A table from a path or a data frame, with what is declared about it, in which options do not contradict.
+
+    `texts` are columns of text beside those with roles. `may_be_wide` says whether a frame with ids as its index and
+    only columns of numbers has a system in each column.
+    """
+    if (decimal := declared.get("decimal", ".")) not in (".", ",") or decimal == "," == declared.get("sep"):
+        raise InputError(f"found --decimal {decimal}, expected a comma or a point, and another separator")
+    texts = chain(texts, *STANDARD.values(), *(split(declared.get(role)) for role in _TEXTS))
+    table = open_table(source, declared.get("sep"), declared.get("decimal"), {name.lower() for name in texts})
+    reading = Reading(table, declared, may_be_wide)
+    if table.is_scores:
+        check(declared, {"scores"}, table.source)
+    for option, other in _EXCLUDES:
+        if option in declared and other in declared:
+            raise reading.error(f"{flag(option)} with {flag(other)}, expected one of them")
+    for option, other in _NEEDS.items():
+        if option in declared and other not in declared:
+            raise reading.error(f"{flag(option)} without {flag(other)}, expected it, too")
+    if correlation := next((name for name in reading.asked if str(name).lower() in _CORRELATIONS), ""):
+        raise reading.error(
+            f"--metric {correlation}, expected a score that is a mean or a ratio over items: a correlation is "
+            "neither\n--metric mae or mse with --gold compares errors"
+        )
+    return reading
+
+
 @dataclass
 class Reading:
     """A table, and what is declared about it."""
@@ -96,72 +136,57 @@ class Reading:
     may_be_wide: bool = False
     notes: list[str] = field(default_factory=list)
 
-    @cached_property
-    def _by_lower(self) -> dict[str, str]:
-        return {name.lower(): name for name in self.table.names}
-
     def names(self, option: str) -> list[str]:
         """What an option names."""
         return split(self.declared.get(option), self.table.names)
+
+    @property
+    def asked(self) -> Sequence[Any]:
+        """The metrics that are named."""
+        return list(self.declared.get("metric", ()))
 
     def column(self, name: str) -> str | None:
         """The column with a name, in upper or lower case."""
         return name if name in self.table.names else self._by_lower.get(name.lower())
 
+    @cached_property
+    def _by_lower(self) -> dict[str, str]:
+        return {name.lower(): name for name in self.table.names}
+
     def has(self, names: Iterable[str]) -> bool:
         """Whether the table has columns with all the names."""
         return all(self.column(name) is not None for name in names)
 
-    def error(self, found: str) -> InputError:
+    def error(self, what: str) -> InputError:
         """An error about the whole table."""
-        return InputError(f"{self.table.source}: found {found}")
+        return InputError(f"{self.table.source}: found {what}")
 
     def refusal(self, *missing: str) -> InputError:
         """The message for all roles that are missing: what is wrong, the columns, and the options that give roles."""
         options = "--item, --system, --systems, --run, --sample, --score, --gold, --winner, --document"
         return self.error(f"{'; '.join(missing)}\n{self.table.description()}; {options} give columns their roles")
 
-    def check_options(self) -> None:
-        """Refuse options that say nothing together."""
-        for option, other in _EXCLUDES:
-            if option in self.declared and other in self.declared:
-                raise self.error(f"{flag(option)} with {flag(other)}, expected one of them")
-        for option, other in _NEEDS.items():
-            if option in self.declared and other not in self.declared:
-                raise self.error(f"{flag(option)} without {flag(other)}, expected it, too")
-        if correlation := next((name for name in self._asked if str(name).lower() in _CORRELATIONS), ""):
-            raise self.error(
-                f"--metric {correlation}, expected a score that is a mean or a ratio over items: a correlation is "
-                "neither\n--metric mae or mse with --gold compares errors"
-            )
-
-    @property
-    def _asked(self) -> Sequence[Any]:
-        return list(self.declared.get("metric", ()))
-
     @cached_property
     def columns_of(self) -> dict[str, list[str]]:
         """The columns of each role, declared or with a standard name."""
         columns: dict[str, list[str]] = {}
         role_of: dict[str, str] = {}
-        for role in _ROLES:
+        for role in _TEXTS:
             for name in self.names(role):
-                column = self.column(name)
-                if column is None:
-                    suggestion = near(name, self.table.names)
-                    raise self.refusal(f"no column {quoted(name)} for {flag(role)}{suggestion}")
+                if (column := self.column(name)) is None:
+                    raise self.refusal(f"no column {quoted(name)} for {flag(role)}{near(name, self.table.names)}")
                 first = role_of.setdefault(column, role)
-                is_shared = role in _LABELS and (first in ("item", *_LABELS) or (first, role) == ("sample", "document"))
+                is_shared = role in _GROUPS and (first in ("item", *_GROUPS) or (first, role) == ("sample", "document"))
                 if column in columns.get(role, ()) or (first != role and not is_shared):
                     both = listed(dict.fromkeys([flag(first), flag(role)]))
                     raise self.error(f"{named(column)} repeatedly in {both}, expected it once")
                 columns.setdefault(role, []).append(column)
             if len(columns.get(role, ())) > 1 and role not in _OF_SEVERAL_COLUMNS:
                 raise self.error(f"the columns {listed(columns[role])} for {flag(role)}, expected one")
-        scores = [part for name in self.names("score") for part in (name, *name.split("/"))]
-        if clash := next((name for name in scores if name in role_of), ""):
+        scores = [self.column(part) for name in self.names("score") for part in (name, *name.split("/"))]
+        if clash := next((name for name in scores if name in role_of), None):
             raise self.error(f"{named(clash)} repeatedly in {flag(role_of[clash])}, --score, expected it once")
-        taken = {*chain.from_iterable(columns.values()), *scores}
+        taken = {*role_of, *scores}
         for role, names in STANDARD.items():
             instead = {"system": ("systems", "winner"), "domain": ("macro",)}.get(role, ())
             if role in columns or any(option in self.declared for option in instead):
@@ -174,27 +199,6 @@ class Reading:
         if "item" not in columns and (levels := [name for name in self.table.index if name not in taken]):
             columns["item"] = [name for name in levels if [name] not in columns.values()]
         return {role: names for role, names in columns.items() if names}
-
-    def of_lines(self) -> tuple[Output, ...]:
-        """The scores of a file with one per line."""
-        check(self.declared, {"scores"}, self.table.source)
-        metric = self._mean(SCORE)
-        for asked in self._asked:
-            name = str(getattr(asked, "name", asked)).lower()
-            if name not in ("accuracy", "mean", SCORE):
-                registry.metric(asked)  # with a suggestion, if it is unknown
-                raise self.error(f"one score per line and --metric {name}, expected outputs and --reference, or counts")
-            metric = self._named_mean(asked, SCORE)
-        values = self._numbers(SCORE)
-        if metric.name == "accuracy":
-            self._check_outcomes(values, SCORE)
-        return (
-            Output(
-                source=self.table.source, items=tuple(map(str, range(1, len(values) + 1))),
-                values={metric.name: whole(values)}, metrics=(metric,), lines=self.table.lines,
-                notes=tuple(self.table.notes),
-            ),
-        )  # fmt: skip
 
     def outputs(self) -> tuple[Output, ...]:
         """One `Output` per system and run."""
@@ -210,27 +214,41 @@ class Reading:
             problems.append(str(error))
         if problems or scored is None:
             raise self.refusal(*problems)
-        return self._grouped(scored)
+        return tuple(self._outputs(scored))
 
-    # Scores.
+    def _check_items(self, scored: _Scored | None) -> None:
+        """A table of several systems or runs needs ids, and so does one of a single system with other columns."""
+        if "item" in self.columns_of:
+            return
+        system = self.labels("system")
+        if system and len(system.names) == len(self.table.lines):
+            raise _Lacking("one row per system, expected one per system and item (totals say nothing about the items)")
+        used = {*chain.from_iterable(scored.columns.values())} if scored else set()
+        others = set(self.table.names) - used - set(self.columns_of.get("gold", ()))
+        if (
+            scored is None
+            or any(role in self.columns_of for role in ("system", "run", "sample"))
+            or (others and "systems" not in self.declared)  # rows pair the systems of one table
+        ):
+            raise _Lacking(f"no column with the items, expected one called {listed(STANDARD['item'])}, or --item")
+
+    # Which columns are scores.
 
     def _scored(self) -> _Scored:
-        """Which columns are scores."""
         if "gold" in self.declared:
             return self._of_answers()
         if systems := self.columns_of.get("systems") or self._wide():
-            asked = self._asked[0] if self._asked else ""
+            asked = self.asked[0] if self.asked else ""
             if isinstance(asked, str) and asked.lower() not in ("", "accuracy", "mean"):
                 raise self.error(f"--systems with --metric {asked}, expected scores, whose mean is compared, or --gold")
-            metric = self._named_mean(asked, SCORE)
-            return _Scored((metric,), {name: [name] for name in systems}, self._scores)
+            return _Scored((self._named_mean(asked, SCORE),), {name: [name] for name in systems}, self._scores)
         return self._of_metrics() or self._of_columns()
 
     def _wide(self) -> list[str]:
         """The columns of a frame with ids as its index and only numbers, if nothing else is said about them."""
         others = [name for name in self.table.names if name not in self.table.index]
         usual = {*chain.from_iterable(STANDARD.values()), *SCORES[:3]} & {name.lower() for name in others}
-        roles = self.declared.keys() & {*_ROLES, "score", "metric"} - {*_LABELS}
+        roles = self.declared.keys() & {*_TEXTS, "score", "metric"} - {*_GROUPS}
         is_wide = self.may_be_wide and self.columns_of.get("item") == self.table.index and not usual and not roles
         return others if is_wide and len(others) > 1 and all(map(self.table.is_numeric, others)) else []
 
@@ -238,7 +256,7 @@ class Reading:
         """Counts of metrics that are named; None if they are means of scores."""
         metrics: list[Metric] = []
         columns: list[str] = []
-        for name in self._asked:
+        for name in self.asked:
             if isinstance(name, str) and passes(name):
                 return None
             is_f = isinstance(name, str) and beta(name) is not None
@@ -259,7 +277,7 @@ class Reading:
 
     def _of_columns(self) -> _Scored:
         """The mean of the columns of scores that are declared, or of the one with a standard name."""
-        names = self.names("score") or self._standard_score()
+        names = self.names("score") or [self._standard_score()]
         pairs: list[tuple[str, ...]] = []
         for name in names:
             parts = [name] if self.column(name) else name.split("/")
@@ -268,39 +286,38 @@ class Reading:
             pairs.append(tuple(self.column(part) or "" for part in parts))
             if pairs[-1] in pairs[:-1]:
                 raise self.error(f"{named(name)} repeatedly in --score, expected it once")
-        if self._asked:
+        if self.asked:
             if len(pairs) > 1:
                 raise _Lacking(f"the scores {listed(names)} with --metric, expected one of them")
-            return _Scored((self._named_mean(self._asked[0], pairs[0][0]),), {"": pairs[0][:1]}, self._scores)
+            return _Scored((self._named_mean(self.asked[0], pairs[0][0]),), {"": pairs[0][:1]}, self._scores)
         columns = list(dict.fromkeys(chain.from_iterable(pairs)))
-        if len(columns) == 1:
-            return _Scored((self._mean(columns[0]),), {"": columns}, self._scores)
-        return _Scored(tuple(self._mean(*pair) for pair in pairs), {"": columns}, self._counts)
+        values = self._scores if len(columns) == 1 else self._counts
+        return _Scored(tuple(self._mean(*pair) for pair in pairs), {"": columns}, values)
 
-    def _standard_score(self) -> list[str]:
+    def _standard_score(self) -> str:
         """The only column with the name of a score, or the only column at all."""
         others = {*chain.from_iterable(self.columns_of.values())}
         left = [name for name in self.table.names if name not in others]
         by_lower = {name.lower(): name for name in left if name.lower() not in chain(*STANDARD.values())}
+        counted = [of for of in registry.METRICS.values() if len(of.columns) > 1 and {*of.columns} <= by_lower.keys()]
+        if counted and not self.asked:
+            counts = f"the counts of {counted[0].name} ({listed(counted[0].columns)})"
+            raise _Lacking(f"{counts}, expected --metric {counted[0].name}, or --score")
         scores = [name for lower, name in by_lower.items() if lower in SCORES]
-        counted = (of for of in registry.METRICS.values() if len(of.columns) > 1 and {*of.columns} <= by_lower.keys())
-        if not self._asked and (metric := next(counted, None)):
-            counts = f"the counts of {metric.name} ({listed(metric.columns)})"
-            raise _Lacking(f"{counts}, expected --metric {metric.name}, or --score")
-        if not scores and {"tp", "fp", "fn"} <= by_lower.keys():
-            raise _Lacking("the counts TP, FP and FN, expected --metric f1, precision, recall or f0.5")
         scores = scores or (left if len(self.table.names) == 1 else [])
+        if not scores and {*_BRACKETS[1]} <= by_lower.keys():
+            raise _Lacking("the counts TP, FP and FN, expected --metric f1, precision, recall or f0.5")
         if len(scores) != 1:
-            found = f"{len(scores)} columns that may be scores ({listed(scores)})"
-            found = found if scores else "no column with the name of a score"
+            what = f"{len(scores)} columns that may be scores ({listed(scores)})"
+            what = what if scores else "no column with the name of a score"
             several = "the columns of several systems with --systems"
-            raise _Lacking(f"{found}, expected one: choose it with --score, or {several}")
+            raise _Lacking(f"{what}, expected one: choose it with --score, or {several}")
         if scores[0].lower() == "wer" and self.has(("edits", "words")):
             raise _Lacking(
                 f"the ratio {scores[0]} beside its counts, whose sums give another number than its mean: choose "
                 f"--score {scores[0]}, or a ratio of sums with A/B"
             )
-        return scores
+        return scores[0]
 
     def _named_mean(self, asked: Any, column: str) -> Metric:
         """The mean of a column by the name of a metric: accuracy (of 0 and 1, in percent), mean, pass@k."""
@@ -331,9 +348,9 @@ class Reading:
         if not answers:
             raise _Lacking("--gold without answers, expected --prediction or --systems (a column per system), too")
         columns = {name if "systems" in self.declared else "": [name] for name in answers}
-        if len(self._asked) > 1:
+        if len(self.asked) > 1:
             raise self.error("several metrics with --gold, expected one")
-        asked = self._asked[0] if self._asked else "accuracy"
+        asked = self.asked[0] if self.asked else "accuracy"
         name = str(getattr(asked, "name", asked)).lower()
         has_classes, of_one = bool(self.names("true")), ("f1", "precision", "recall")
         if has_classes and name not in (*of_one, "macro_f1", "micro_f1"):
@@ -343,114 +360,82 @@ class Reading:
             )
         if name in of_one and not has_classes:
             raise self.error(
-                f"--metric {name} of labels, expected the class that it is about\n"
-                "--true CLASS names it; --metric macro_f1 and micro_f1 are of all classes"
+                f"--gold with --metric {name}, expected the class that it is about\n--true WORD names it; macro_f1 and "
+                "micro_f1 are of all classes"
             )
-        if asked == name == "accuracy":
-            return _Scored((self._named_mean(name, ""),), columns, self._answers)
         if name in ("mae", "mse"):
             return _Scored((average(name, higher_is_better=False),), columns, self._errors)
+        if name == "accuracy":
+            return _Scored((self._named_mean(name, ""),), columns, self._answers)
         metric = registry.metric(asked)
         if not metric.labels:
             known = listed(known.name for known in registry.METRICS.values() if known.labels)
             raise self.error(f"--gold with --metric {metric.name}, expected accuracy, mae, mse or one of {known}")
         return _Scored((of_classes(metric, self._classes(answers)),), columns, self._answers)
 
-    def _check_items(self, scored: _Scored | None) -> None:
-        """A table of several systems or runs needs ids, and so does one of a single system with other columns."""
-        if "item" in self.columns_of:
-            return
-        systems = self.columns_of.get("system")
-        if systems and len(coded(self.table.columns[systems[0]])[1]) == len(self.table.lines):
-            raise _Lacking("one row per system, expected one per system and item (totals say nothing about the items)")
-        used = {*chain.from_iterable(scored.columns.values())} if scored else set()
-        others = set(self.table.names) - used - set(self.columns_of.get("gold", ()))
-        if (
-            scored is None
-            or any(role in self.columns_of for role in ("system", "run", "sample"))
-            or (others and "systems" not in self.declared)  # rows pair the systems of one table
-        ):
-            raise _Lacking(f"no column with the items, expected one called {listed(STANDARD['item'])}, or --item")
-
     # Rows.
 
-    def labels(self, role: str) -> tuple[NDArray[np.intp], list[str]] | None:
-        """The labels of a role by row, as codes and names; those of several columns are joined with slashes."""
-        names = self.columns_of.get(role)
-        if not names:
+    def labels(self, role: str) -> Labels | None:
+        """The labels of a role by row; those of several columns are joined with slashes."""
+        if not (names := self.columns_of.get(role)):
             return None
-        if len(names) == 1:
-            codes, known = coded(self.table.columns[names[0]])
-        else:
-            rows = zip(*(labels(self.table.columns[name]) for name in names), strict=True)
-            codes, known = coded(["/".join(parts) if all(parts) else "" for parts in rows])
-        if role not in _LABELS and "" in known:
-            row = int(np.argmax(codes == known.index("")))
+        whole = labels(self.table.columns[names[0]])
+        for name in names[1:]:
+            whole = whole.joined(labels(self.table.columns[name]))
+        if role not in _GROUPS and "" in whole.names:
+            row = int(np.argmax(whole.codes == whole.names.index("")))
             raise InputError(
                 f"{self.table.where(row)}: found an empty cell in column {listed(names)}, expected the "
                 f"{'right answer' if role == 'gold' else role}"
             )
-        return codes, known
+        return whole
 
-    def items(self) -> tuple[NDArray[np.intp], list[str]]:
+    def items(self) -> Labels:
         """The id of each row, or its number; totals are refused."""
-        n_rows = len(self.table.lines)
-        codes, known = self.labels("item") or (np.arange(n_rows), list(map(str, range(1, n_rows + 1))))
-        if total := next((item for item in known if item[:1].isalpha() and item.lower() in TOTALS), ""):
-            row = int(np.argmax(codes == known.index(total)))
+        items = self.labels("item") or Labels.of(map(str, range(1, len(self.table.lines) + 1)))
+        if total := next((item for item in items.names if item[:1].isalpha() and item.lower() in TOTALS), ""):
+            row = int(np.argmax(items.codes == items.names.index(total)))
             raise InputError(
                 f"{self.table.where(row)}: found the item {quoted(total)}, expected no rows of totals\n"
                 "delete the row, or name another column with --item"
             )
-        return codes, known
+        return items
 
-    def _grouped(self, scored: _Scored) -> tuple[Output, ...]:
+    def _outputs(self, scored: _Scored) -> Iterator[Output]:
         """One `Output` per system and run, with samples averaged per item."""
-        table = self.table
-        same = (np.zeros(len(table.lines), dtype=np.intp), [""])
-        item_of, items = self.items()
-        system_of, systems = self.labels("system") or same
-        run_of, runs = self.labels("run") or same
-        output_of = system_of * len(runs) + run_of
-        self._check_repeats(item_of, items, output_of)
-        of_rows = {role: self.labels(role) for role in (*_LABELS, "gold")}
-        values_of = {system: scored.values(scored, columns) for system, columns in scored.columns.items()}
+        table, items = self.table, self.items()
+        system, run = (self.labels(role) or Labels.same(len(table.lines)) for role in ("system", "run"))
+        keys = system.codes * len(run.names) + run.codes
+        self._check_repeats(items, keys)
+        of_rows = {role: self.labels(role) for role in (*_GROUPS, "gold")}
+        values_of = {name: scored.values(scored, columns) for name, columns in scored.columns.items()}
         others = {} if "sample" in self.declared else self._others(scored)
-        groups = list(dict.fromkeys(output_of.tolist())) if output_of.any() else [0]
-        is_only_run = len(groups) == len({code // len(runs) for code in groups})
-        given = table.lines
-        lines = np.arange(given.start, given.stop) if isinstance(given, range) else np.array(given)
-        outputs: list[Output] = []
-        for code in groups:
-            rows = np.flatnonzero(output_of == code) if len(groups) > 1 else np.arange(len(lines))
-            codes, first, item_in = item_of[rows], rows, None
+        groups = rows_by(keys)
+        is_only_run = len(groups) == len({system.codes[rows[0]] for rows in groups})
+        for rows in groups:
+            first, item_in = rows, None
             if "sample" in self.declared:
-                codes, places, item_in = np.unique(codes, return_index=True, return_inverse=True)
+                _, places, item_in = np.unique(items.codes[rows], return_index=True, return_inverse=True)
                 order = np.argsort(places)
-                codes, first, item_in = codes[order], rows[places[order]], np.argsort(order)[item_in]
-            ids = tuple(items[item] for item in codes.tolist())
-            picked = {
-                role: tuple(np.array(of[1], dtype=object)[of[0][first]].tolist()) if of else ()
-                for role, of in of_rows.items()
-            }
+                first, item_in = rows[places[order]], np.argsort(order)[item_in]
+            ids = items[first]
+            picked = {role: of[first] for role, of in of_rows.items() if of}
             for name, values in values_of.items():
-                columns = {column: array[rows] if len(groups) > 1 else array for column, array in values.items()}
+                columns = {column: array[rows] for column, array in values.items()}
                 if item_in is not None:
                     columns = {column: self._averaged(array, item_in, ids, scored) for column, array in columns.items()}
-                outputs.append(Output(
-                    source=table.source, system=name or systems[code // len(runs)],
-                    run="" if is_only_run else runs[code % len(runs)],
+                yield Output(
+                    source=table.source, system=name or system[rows[0]], run="" if is_only_run else run[rows[0]],
                     items=ids, by=", ".join(self.columns_of.get("item", ())),
                     values={column: whole(array) for column, array in columns.items()}, metrics=scored.metrics,
-                    documents=picked["document"], domains=picked["macro"] or picked["domain"],
-                    contents=tuple(_plain(gold).replace("/", "|") for gold in picked["gold"]),
-                    others={column: [texts[row] for row in first.tolist()] for column, texts in others.items()},
-                    design="crossed", samples=self._samples(item_in), notes=(*table.notes, *self.notes),
-                    lines=lines[first], place=table.place,
-                ))  # fmt: skip
-        return tuple(outputs)
+                    documents=picked.get("document", ()), domains=picked.get("macro", picked.get("domain", ())),
+                    contents=picked["gold"].renamed(_content) if "gold" in picked else (),
+                    others={name: of[first] for name, of in others.items()},
+                    design="crossed", samples=self._samples(item_in), notes=tuple(self.notes),
+                    lines=table.lines[first], place=table.place,
+                )  # fmt: skip
 
-    def _samples(self, item_in: NDArray[np.intp] | None) -> str:
+    def _samples(self, item_in: Rows | None) -> str:
         """How many rows of an item were averaged."""
         if item_in is None:
             return ""
@@ -458,19 +443,19 @@ class Reading:
         number = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
         return f"{number} rows per item averaged ({', '.join(self.columns_of['sample'])})"
 
-    def _averaged(self, values: Numbers, item_in: NDArray[np.intp], ids: Sequence[str], scored: _Scored) -> Numbers:
+    def _averaged(self, values: Numbers, item_in: Rows, ids: Sequence[str], scored: _Scored) -> Numbers:
         """The mean, or pass@k, over the samples of each item."""
         if self.declared.get("missing") == "wrong" and (n_missing := int(np.isnan(values).sum())):
             self.notes.append(f"{self.table.source}: {n_missing:,} samples without a score count as wrong")
             values = np.nan_to_num(values)
         return over_samples(values, item_in, ids, scored.metrics[0].name, self.table.source)
 
-    def _check_repeats(self, item_of: NDArray[np.intp], items: Sequence[str], output_of: NDArray[np.intp]) -> None:
+    def _check_repeats(self, items: Labels, keys: Rows) -> None:
         """Refuse an item, or a sample of it, that a system and run has twice."""
-        keys, words = output_of.astype(np.int64) * len(items) + item_of, "item"
+        keys, words = keys.astype(np.int64) * len(items.names) + items.codes, "item"
         if (sample := self.labels("sample")) is not None:
-            keys, words = keys * len(sample[1]) + sample[0], f"item and {listed(self.columns_of['sample'])}"
-        if len(items) == len(keys):  # as many ids as rows
+            keys, words = keys * len(sample.names) + sample.codes, f"item and {listed(self.columns_of['sample'])}"
+        if keys.max() < 4 * len(keys) and np.bincount(keys).max() == 1:
             return
         order = np.argsort(keys, kind="stable")
         again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
@@ -479,7 +464,7 @@ class Reading:
             before, row = int(order[place]), int(order[place + 1])
             lines = f"{self.table.place}s {self.table.lines[before]} and {self.table.lines[row]}"
             raise self.refusal(
-                f"the {words} {named(items[item_of[row]])} in {lines}, expected it once per system: say what the other "
+                f"the {words} {named(items[row])} in {lines}, expected it once per system: say what the other "
                 "rows are, with --run COL (a training; crossed with the items), --sample COL (draws, raters, turns or "
                 "orders of an item, which are averaged), or --item COL,COL (a part of the id)"
             )
@@ -493,20 +478,15 @@ class Reading:
         """A score per row."""
         (metric,) = scored.metrics
         values = self._numbers(columns[0], self.names("true"))
-        if metric.name == "accuracy":
-            self._check_outcomes(values, columns[0])
+        if metric.name == "accuracy" and (wrong := ~np.isnan(values) & (values != 0) & (values != 1)).any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"{self.table.where(row)}: found {values[row]:g} in column {named(columns[0])}, expected 0 or 1 for "
+                "--metric accuracy\nleave --metric out for the mean of other scores"
+            )
         if passes(metric.name) and "sample" not in self.declared:
             raise self.error(f"--metric {metric.name} without --sample, expected the column with samples of an item")
         return {metric.columns[0]: values}
-
-    def _check_outcomes(self, values: Numbers, name: str) -> None:
-        wrong = ~np.isnan(values) & (values != 0) & (values != 1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(
-                f"{self.table.where(row)}: found {values[row]:g} in column {named(name)}, expected 0 or 1 for "
-                "--metric accuracy\nleave --metric out for the mean of other scores"
-            )
 
     def _errors(self, scored: _Scored, columns: Sequence[str]) -> dict[str, Numbers]:
         """Absolute or squared errors."""
@@ -535,17 +515,16 @@ class Reading:
 
     def _answers(self, scored: _Scored, columns: Sequence[str]) -> dict[str, Numbers]:
         """Whether each answer is the right one, or the counts of each class."""
-        gold_codes, golds = self.labels("gold") or (np.zeros(0), [])
-        codes, answers = coded(self.table.columns[columns[0]])
-        keys = {key: place for place, key in enumerate(dict.fromkeys(map(_plain, [*golds, *answers])))}
-        right = np.array([keys[_plain(text)] for text in golds])[gold_codes]
-        given = np.array([keys[_plain(text)] for text in answers])[codes]
-        empty = [code for code, text in enumerate(answers) if text in ("", *self.names("missing_value"))]
-        lacks = np.isin(codes, empty)
+        gold = self.labels("gold") or Labels.of(())
+        answers = labels(self.table.columns[columns[0]])
+        keys = {key: place for place, key in enumerate(dict.fromkeys(map(_plain, [*gold.names, *answers.names])))}
+        right = np.array([keys[_plain(text)] for text in gold.names])[gold.codes]
+        given = np.array([keys[_plain(text)] for text in answers.names])[answers.codes]
+        lacks = np.array([text in ("", *self.names("missing_value")) for text in answers.names])[answers.codes]
         if not (right == given).any():
-            name, gold = columns[0], self.columns_of["gold"][0]
-            shown = f"expected the same words, such as {listed(golds[:2])} (found {listed(answers[:2])})"
-            raise self.error(f"no answer in column {named(name)} that equals {named(gold)}, {shown}")
+            shown = f"the same words, such as {listed(gold.names[:2])} (found {listed(answers.names[:2])})"
+            both = f"{named(columns[0])} that equals {named(self.columns_of['gold'][0])}"
+            raise self.error(f"no answer in column {both}, expected {shown}")
         (metric,) = scored.metrics
         if not metric.labels:
             return {metric.name: np.where(lacks, np.nan, (right == given).astype(float))}
@@ -558,7 +537,7 @@ class Reading:
         """The classes of labels: those of `--true`, or all that occur."""
         texts: dict[str, str] = {}
         for name in [*self.columns_of["gold"], *answers]:
-            for text in coded(self.table.columns[name])[1]:
+            for text in labels(self.table.columns[name]).names:
                 if text not in ("", *self.names("missing_value")):
                     texts.setdefault(_plain(text), text)
         for word in self.names("true"):
@@ -566,22 +545,19 @@ class Reading:
                 raise self.error(f"no class {quoted(word)}, expected one of {listed(sorted(texts.values()))}")
         return self.names("true") or sorted(texts.values())
 
-    def _others(self, scored: _Scored) -> dict[str, list[str]]:
+    def _others(self, scored: _Scored) -> dict[str, Labels]:
         """Columns of text without a role, which tell whether equal ids mean equal items."""
         used = {*chain.from_iterable(self.columns_of.values()), *chain.from_iterable(scored.columns.values())}
         free = [name for name in self.table.names if name not in used and not self.table.is_numeric(name)]
         return {name: labels(self.table.columns[name]) for name in free[:20]}
 
 
-def f_measure(name: str) -> Metric:
-    """The F-measure with the β in its name, as a ratio of sums of whole numbers.
-
-    With β = p/q, it is (p² + q²) Σ matched / (p² Σ gold + q² Σ predicted).
-    """
-    square = Fraction(beta(name) or 1) ** 2
-    p, q = square.numerator, square.denominator
-    return Metric(name.lower(), ("matched", f"{name.lower()}_denominator"), Ratio((0,), (1,), factor=100.0 * (p + q)),
-                  f"100 · {p + q} Σ matched / Σ ({p} gold + {q} predicted)", title=name.upper())  # fmt: skip
+def rows_by(keys: Rows) -> list[Rows]:
+    """The rows of each key, in the order of their first rows."""
+    keys = keys.astype(np.min_scalar_type(int(keys.max())))  # small numbers are sorted faster
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order])) + 1
+    return sorted(np.split(order, starts), key=lambda rows: int(rows[0]))
 
 
 def _plain(text: str) -> str:
@@ -592,3 +568,8 @@ def _plain(text: str) -> str:
     decimals = fraction.rstrip("0")
     sign = "-" if integer.startswith("-") and (int(integer) or decimals) else ""
     return f"{sign}{abs(int(integer))}.{decimals}" if decimals else f"{sign}{abs(int(integer))}"
+
+
+def _content(gold: str) -> str:
+    """A right answer as the content of an item, in which a slash separates digests."""
+    return _plain(gold).replace("/", "|")
