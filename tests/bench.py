@@ -95,14 +95,14 @@ def bleu_pair() -> tuple[float, float, str]:
 def many(metric: str, n_systems: int, n_segments: int) -> tuple[float, float, str]:
     """The bootstrap of all pairs, from a twentieth of 10⁶ resamples."""
     import simulate
-    from pairsig.comparisons import all_pairs
     from pairsig.metrics import registry
+    from study.test_sets import all_pairs
 
     data = simulate.statistics(metric, n_systems=size(n_systems), n_segments=size(n_segments), n_groups=2)
     n_run = MILLION // (20 if n_segments < 10_000 else 200)
 
     def run(n_resamples: int) -> float:
-        return spent(lambda: all_pairs.compare(data, "bootstrap", metric=metric, n_resamples=n_resamples))
+        return spent(lambda: all_pairs.compare(data, metric=metric, n_resamples=n_resamples))
 
     run(1000)  # compile
     ours = (run(n_run) - run(2)) * MILLION / n_run

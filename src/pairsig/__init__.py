@@ -15,14 +15,15 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pairsig.api import Comparison, compare
     from pairsig.comparisons.gate import Gate, gate
-    from pairsig.comparisons.plans import Plan, plan
     from pairsig.comparisons.ranks import Ranking, rank
-    from pairsig.comparisons.runs import RunComparison, compare_runs
+    from pairsig.comparisons.runs import compare_runs
     from pairsig.core.statistics import Statistics, collect
     from pairsig.core.statistics import read as read_statistics
     from pairsig.core.statistics import write as write_statistics
     from pairsig.io.errors import InputError
+    from pairsig.io.results import TableResult
     from pairsig.metrics import Metric, Ratio
+    from pairsig.planning.sample_size import plan
     from pairsig.readers.extraction import extract
     from pairsig.readers.inputs import read
     from pairsig.stats.exact import ExactResult, exact_test
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
 _NAMES = {
     "api": ("Comparison", "compare"),
     "comparisons.gate": ("Gate", "gate"),
-    "comparisons.runs": ("RunComparison", "compare_runs"),
-    "comparisons.plans": ("Plan", "plan"),
+    "comparisons.runs": ("compare_runs",),
     "comparisons.ranks": ("Ranking", "rank"),
     "core.statistics": ("Statistics", "collect", "read_statistics", "write_statistics"),
     "io.errors": ("InputError",),
+    "io.results": ("TableResult",),
     "metrics": ("Metric", "Ratio"),
+    "planning.sample_size": ("plan",),
     "readers.extraction": ("extract",),
     "readers.inputs": ("read",),
     "stats.exact": ("ExactResult", "exact_test"),
@@ -50,7 +52,7 @@ _NAMES = {
 
 __all__ = [
     "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "Metric",
-    "Plan", "Ranking", "Ratio", "RunComparison", "Statistics", "TestResult", "__version__",
+    "Ranking", "Ratio", "Statistics", "TableResult", "TestResult", "__version__",
     "bootstrap_test",
     "collect", "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",
     "metric_names", "plan", "randomization_test", "rank", "read", "read_statistics", "score_interval",

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pairsig import report
 from pairsig.comparisons import compare as pairwise
-from pairsig.comparisons import inputs
 from pairsig.comparisons import runs as several_runs
-from pairsig.comparisons.compare import Pairs
+from pairsig.comparisons.compare import Data, Pairs, prepared
 from pairsig.comparisons.wording import most_important, shown_adjusted, shown_p
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Resampling, Seed, seed_of
@@ -21,7 +20,7 @@ from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.rendering import render
-from pairsig.io.results import Plotted, TableResult
+from pairsig.io.results import TableResult
 from pairsig.io.tables import records
 from pairsig.metrics import Metric
 from pairsig.report import sentences
@@ -44,7 +43,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison(TableResult, Plotted):
+class Comparison(TableResult):
     """Pairs of systems with scores, differences, intervals and p-values: what `compare` returns.
 
     `print` shows one sentence per pair; a notebook shows a table. `difference`, `pvalue`, `confidence_interval`,
@@ -79,8 +78,6 @@ class Comparison(TableResult, Plotted):
     statistics: Statistics
     metric: Metric
     unit: Unit
-    _resampling: Resampling
-    _design: several_runs.Design | None
 
     def _one(self, name: str) -> Any:
         if len(self._rows) > 1:
@@ -145,7 +142,7 @@ class Comparison(TableResult, Plotted):
     def _of_runs(self, wanted: Any, confidence_level: float = 0.95) -> pd.DataFrame:
         """The rows of `compare_runs` of some pairs of systems."""
         rows = several_runs.compare_runs(
-            self.statistics, metric=self.metric, design=self._design, unit=self.unit, confidence_level=confidence_level
+            self.statistics, metric=self.metric, unit=self.unit, confidence_level=confidence_level
         )._rows
         return rows[
             [[a, b] in wanted or [b, a] in wanted for a, b in rows[["system_a", "system_b"]].to_numpy().tolist()]
@@ -173,9 +170,25 @@ class Comparison(TableResult, Plotted):
         """Return `table` as a pandas data frame."""
         return self._rows[list(COLUMNS)].copy()
 
-    def _figure(self) -> Figure:
-        """Each difference with its interval: the figure of `pairsig compare --plot`."""
-        return report.drawn(self._evidence())
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Plot each difference with its interval: the figure of `pairsig compare --plot`.
+
+        Parameters
+        ----------
+        path
+            File to write as well: .svg, .pdf or .png.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it.
+        """
+        from pairsig.io import pictures
+
+        figure = pictures.styled(report.drawn)(self._evidence())
+        if path is not None:
+            pictures.save(figure, path)
+        return figure
 
     def to_html(self, path: str | Path) -> None:
         """Write the report that `pairsig compare --html` writes: the first system and every other, or the baseline.
@@ -196,7 +209,7 @@ class Comparison(TableResult, Plotted):
 
 
 def compare(
-    data: inputs.Data,
+    data: Data,
     test: str | None = None,
     *,
     metric: str | Metric | None = None,
@@ -207,7 +220,6 @@ def compare(
     n_resamples: int = 100_000,
     rng: Seed = 2012,
     unit: Unit = "segment",
-    design: several_runs.Design | None = None,
     threads: int | None = None,
 ) -> Comparison:
     """Compare systems in pairs: differences with confidence intervals and p-values.
@@ -241,9 +253,6 @@ def compare(
         Seed of the random numbers: a whole number, or anything else that `numpy.random.default_rng` takes.
     unit
         "document" to swap or draw whole documents instead of segments.
-    design
-        For runs: "crossed" if a run is the same for all segments, as a training is, or "nested" if every segment was
-        sampled anew. Default: what the data say, else "crossed".
     threads
         Number of threads; default: all cores. It changes nothing but time.
 
@@ -284,7 +293,7 @@ def compare(
     >>> print(str(result).split(" (")[0])
     new is better than old by 0.58 in correct
     """
-    statistics, chosen = inputs.prepared(data, metric)
+    statistics, chosen = prepared(data, metric)
     if len(set(statistics.methods)) < 2:
         raise InputError(
             f"found one system, {named(statistics.methods[0])}, expected at least two to compare\n"
@@ -300,9 +309,7 @@ def compare(
                     f"found {name}={value!r} for systems with several runs, expected none: only one test knows of runs "
                     "(pairsig.compare_runs)"
                 )
-        compared = several_runs.compare_runs(
-            statistics, metric=chosen, pairs=pairs, baseline=baseline, design=design, unit=unit
-        )._rows
+        compared = several_runs.compare_runs(statistics, metric=chosen, pairs=pairs, baseline=baseline, unit=unit)._rows
         p = compared["pvalue"]
         n_units = len(set(statistics.documents)) if unit == "document" else len(statistics.segments)
         rows = compared.assign(
@@ -327,6 +334,4 @@ def compare(
         unit=unit,
         notes=tuple(dict.fromkeys([*statistics.notes[:1], *notes, *statistics.notes[1:]])),
         _rows=rows,
-        _resampling=resampling,
-        _design=design,
     )

@@ -21,7 +21,6 @@ from pairsig.io.files import check_output
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
-    from pairsig.io.memory import Memory
     from pairsig.io.tables import Row
     from pairsig.metrics import Metric
 
@@ -31,7 +30,7 @@ Each score of the candidate is checked against the baseline (with several tasks:
   1  worse: some score is shown to be worse, and to be not worse by the margin is not shown (Holm's adjustment)
   3  undecided: the data cannot tell; more segments are needed
   2  the input cannot be used
---margin M is for all scores, NAME=M for a score, task or metric; in the unit of the scores, or as a percentage (1%).
+--margin M is for all scores, NAME=M for one; in the unit of the scores, or as a percentage (1%).
 If the candidate is worse by the margin or more, it passes with a probability of at most ALPHA for pass/fail items, and
 of about ALPHA for other scores (more if losses are rare and large). If its outputs and those of the baseline are
 exchangeable, it is called worse with a probability of at most ALPHA. Both hold for any number of scores.
@@ -41,7 +40,7 @@ With S the standard deviation of the difference of two systems on a unit, the ga
 S/√n, and the power is that of Student's noncentral distribution. S comes from a pilot, or from a variance model
 that was fitted to the study:
   S² = φ · 10⁴ · 2(1 − correlation) · p(1 − p) / √length, where the score p is a share
-For accuracy (pass/fail items) φ and the length are 1, and no variance model is needed. The power of the exact tests for
+For accuracy (pass/fail items) φ and the length are 1, and no variance model is needed. The power of the exact test for
 such items is exact. More items may lower it slightly; the number of segments is one from which on it is always reached.
 S is uncertain, unless score and correlation are known. [95 %] is the range of sizes, and the range of the power at the
 printed size, for the values of S that the pilot or the variance model leaves plausible.
@@ -77,7 +76,6 @@ Tested: TypeAlias = "tuple[Statistics, Metric, list[Row]]"
 
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
-    "design": {"choices": ("crossed", "nested"), "metavar": "D", "help": "of runs: crossed (a training) or nested"},
     "flips": {"type": console.table, "metavar": "FILE", "help": "also write the items that only one system passes"},
     "format": {"default": "table"},
     "n-resamples": {"type": console.whole, "default": 100_000, "metavar": "B", "help": "default: 100,000"},
@@ -148,7 +146,7 @@ def _add_compare(commands: console.Commands) -> None:
     group = p.group(console.RARE)
     group.add_argument("--method", default="", metavar="M[,M]", help="of the bootstrap: shifted or percentile")
     group.add_argument("--score-intervals", action="store_true", help="also show the 95 %% interval of each score")
-    _add(group, "design", "threads")
+    _add(group, "threads")
 
 
 def _add_gate(commands: console.Commands) -> None:
@@ -164,7 +162,7 @@ def _add_gate(commands: console.Commands) -> None:
     _add(group, "output", type=console.verdict, help="also write all numbers as JSON")
     _add(group, "flips")
     group = p.group(console.RARE)
-    _add(group, "unit", "design", "n-resamples", "seed", "threads")
+    _add(group, "unit", "n-resamples", "seed", "threads")
 
 
 def _add_rank(commands: console.Commands) -> None:
@@ -178,14 +176,9 @@ def _add_rank(commands: console.Commands) -> None:
     group = p.group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
-    group.add_argument("--html", type=console.page, metavar="FILE", help="also write it as a page for a browser")
     group.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
-    _add(group, "plot")
     group = p.group(console.RARE)
     _add(group, "threads")
-    group.add_argument(
-        "--memory", type=console.size, metavar="SIZE", help="memory limit; default: half of what is free"
-    )
 
 
 def _add_runs(commands: console.Commands) -> None:
@@ -196,7 +189,7 @@ def _add_runs(commands: console.Commands) -> None:
     group.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
     _add_input(p, "required if the files have several")
     group = p.group("test")
-    _add(group, "design", "unit")
+    _add(group, "unit")
     group = p.group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
@@ -207,27 +200,17 @@ def _add_plan(commands: console.Commands) -> None:
     group = p.group("question")
     group.add_argument("files", nargs="*", metavar="FILE", help="a pilot: files of two systems, or one of all")
     group.add_argument("--gain", default="", metavar="G[,G]", help="find the segments to detect G: 2 points or 2%%")
-    group.add_argument("--margin", default="", metavar="M[,M]", help="find the segments to show equivalence up to M")
-    group.add_argument(
-        "--segments", type=console.numbers, default=[], metavar="N[,N]", help="find the gain that N segments detect"
-    )
     group.add_argument("--power", type=float, default=0.8, help="default: 0.8")
     _add(group, "alpha")
-    group.add_argument(
-        "--test", default="randomization", help=f"{', '.join(definitions.names())}; default: randomization"
-    )
-    group.add_argument("--alternative", default="two-sided", help="default: two-sided")
     group = p.group("without a pilot")
     group.add_argument("--length", type=float, help="mean length of a segment, in words")
     group.add_argument("--correlation", type=float, help="correlation of the systems' segments")
-    group.add_argument("--design-effect", type=float, default=1.0, help="of documents; default: 1")
     _add_input(p, "required without a pilot, or if it has several", score="score of both systems, without a pilot")
     group = p.group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
     group = p.group(console.RARE)
     group.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
-    group.add_argument("--method", help="of the bootstrap: shifted or percentile")
     _add(group, "unit", help="unit of the pilot")
 
 
@@ -256,7 +239,7 @@ def _add_input(parser: console.Parser, metric: str, **others: str) -> None:
 # Reading.
 
 
-def _read(arguments: argparse.Namespace, *, memory: Memory | None = None) -> list[Statistics]:
+def _read(arguments: argparse.Namespace) -> list[Statistics]:
     """The systems of the files, read as the options of the command declare."""
     from pairsig.readers import inputs
     from pairsig.readers.options import OPTIONS
@@ -271,7 +254,7 @@ def _read(arguments: argparse.Namespace, *, memory: Memory | None = None) -> lis
             raise InputError(f"found {too_much[0]} in addition to --counts, expected only one of them")
         return [inputs.of_outcomes(*arguments.counts)]
     groups, names = _files(arguments.files, getattr(arguments, "runs", []), arguments.reference)
-    data = inputs.read_all(groups, declared, names_of_systems=names if any(names) else (), memory=memory)
+    data = inputs.read_all(groups, declared, names_of_systems=names if any(names) else ())
     for output in console.outputs(arguments):
         check_output(output)
     return data
@@ -307,9 +290,9 @@ def _show_notes(notes: Sequence[str]) -> None:
     console.note(*notes[1:])
 
 
-def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> Statistics:
+def _read_one(arguments: argparse.Namespace) -> Statistics:
     """The systems of the files, for commands that compare in one metric."""
-    parts = _read(arguments, memory=memory)
+    parts = _read(arguments)
     names = [metric.name for metric in chain.from_iterable(part.metrics for part in parts)]
     if len(names) > 1:
         raise InputError(f"found the metrics {listed(names)}, expected one\n--metric chooses it")
@@ -359,7 +342,7 @@ def _compare(arguments: argparse.Namespace) -> None:
             "found --domain, which does nothing here: only --html and --plot show domains\n"
             "leave it out, or add one of them"
         )
-    has_runs = bool(arguments.runs or arguments.design) or any(any(systems.runs) for systems in data)
+    has_runs = bool(arguments.runs) or any(any(systems.runs) for systems in data)
     tested = (_compare_runs if has_runs else _compare_outputs)(arguments, data, notes)
     _flips(arguments, data, arguments.baseline)
     if arguments.html or arguments.plot:
@@ -442,9 +425,7 @@ def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics], not
                 f"found --{option.replace('_', '-')}, which does nothing here: it does not apply to the test for "
                 "several runs\nleave it out"
             )
-    nested = any(runs.design_of(systems) == "nested" for systems in data)
     how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
-    how |= {"design": arguments.design or ("nested" if nested else "crossed")}
     how |= _settings(arguments, "baseline", "unit")
     compared = []
     for systems in data:
@@ -509,7 +490,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     with console.progress("read"):
         data = _read(arguments)
     _show_notes(_notes(data))
-    how = _settings(arguments, "alpha", "unit", "design", "n_resamples", "rng", "threads")
+    how = _settings(arguments, "alpha", "unit", "n_resamples", "rng", "threads")
     with console.progress("test") as progress:
         verdict = gate.gate(data, arguments.margin, progress=progress, **how)
     console.note(*verdict.notes())
@@ -524,26 +505,18 @@ def _rank(arguments: argparse.Namespace) -> None:
     """Rank many systems: simultaneous intervals of ranks, and which pairs differ significantly."""
     from pairsig.comparisons import ranks
     from pairsig.io import tables
-    from pairsig.io.memory import Memory
 
-    memory = Memory.of(arguments.memory)
-    data = _read_one(arguments, memory)
+    data = _read_one(arguments)
     _show_notes(data.notes)
     _warn_of_duplicates(data)
     _note_documents(data, arguments.unit)
     how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
     with console.progress("rank", arguments.n_resamples) as progress:
-        ranked = ranks.rank(data, memory=memory, progress=progress, **how)
+        ranked = ranks.rank(data, progress=progress, **how)
     console.note(*(note for note in ranked.notes if note not in data.notes))
     _show(arguments, ranked._rows, lambda form: ranks.render(ranked, form), ranked.notes)
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
-    if arguments.html:
-        from pairsig.report.page import of_table
-
-        tables.write_text(of_table(f"Ranks by {ranked.metric.name}", ranked._repr_html_()), arguments.html)
-    if arguments.plot:
-        ranked.plot(arguments.plot)
 
 
 def _runs(arguments: argparse.Namespace) -> None:
@@ -553,15 +526,12 @@ def _runs(arguments: argparse.Namespace) -> None:
     data = _read_one(arguments)
     _show_notes(data.notes)
     _note_documents(data, arguments.unit)
-    compared = runs.compare_runs(
-        data.numbered() if arguments.numbered else data, **_settings(arguments, "design", "unit")
-    )
+    compared = runs.compare_runs(data.numbered() if arguments.numbered else data, **_settings(arguments, "unit"))
     _show(arguments, compared._rows, lambda form: runs.render(compared._rows, form), data.notes)
 
 
 def _plan(arguments: argparse.Namespace) -> None:
-    """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
-    from pairsig.comparisons import plans
+    """Plan an experiment: the number of segments that detects a gain."""
     from pairsig.planning import sample_size
 
     data, score = None, arguments.score
@@ -570,26 +540,13 @@ def _plan(arguments: argparse.Namespace) -> None:
         _show_notes(data.notes)
         for system in arguments.between:
             choose(system, data.systems, f"system of {listed(arguments.files)}:")
-    planned = plans.plan(
+    planned = sample_size.plan(
         data,
         metric=data.metrics[0] if data else arguments.metric,
         gain=_names(arguments.gain),
-        margin=_names(arguments.margin),
-        segments=arguments.segments,
         systems=arguments.between,
         score=score,
-        **_settings(
-            arguments,
-            "length",
-            "correlation",
-            "design_effect",
-            "test",
-            "method",
-            "alternative",
-            "alpha",
-            "power",
-            "unit",
-        ),
+        **_settings(arguments, "length", "correlation", "alpha", "power", "unit"),
     )
     if data is not None:
         _note_documents(data, arguments.unit)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pairsig.core import statistics
 from pairsig.io import tables
-from pairsig.io.columns import Table
+from pairsig.io.columns import COMPARISONS, Table
 from pairsig.metrics import registry
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def comparisons(paths: Sequence[str]) -> pd.DataFrame:
     """Read comparisons of all pairs of systems, and concatenate them."""
-    from pairsig.comparisons import all_pairs
-
-    table = pd.concat(map(all_pairs.read, paths), ignore_index=True)
+    table = pd.concat([tables.read(path, COMPARISONS) for path in paths], ignore_index=True)
     # Analyses take thousands of small groups of rows, for which pandas' own type of text is slow. By way of categories,
     # equal texts become one object; a copy has all columns of a type in one array.
     texts = table.columns[table.dtypes == "str"]

@@ -298,9 +298,9 @@ SETTINGS = [
     ("groups.csv --systems A,B", ["--macro subject"]),
     ("missing.csv --missing drop", ["--missing wrong"]),
     ("sentinel.csv --systems gpt,llama", ["--missing-value -1 --missing drop"]),
-    ("runs.csv", ["--sample run", "--design nested", "--unit document --document run2"]),
+    ("runs.csv", ["--sample run", "--unit document --document run2"]),
     ("evalb-a evalb-b", ["--common", "--max-length 5"]),
-    (f"{LOGS}/inspect/strong.eval {LOGS}/inspect/weak.eval --scorer exact", ["--sample epoch"]),
+    (f"{LOGS}/inspect/strong.eval {LOGS}/inspect/weak.eval --scorer exact", ["--metric pass@2"]),
     (f"{LOGS}/lm_eval/a {LOGS}/lm_eval/b --task sums_answered --filter first", ["--filter digits"]),
     ("a.txt b.txt --test randomization", ["--seed 1", "--n-resamples 1000", "--alternative greater", "--test bootstrap"]),  # noqa: E501
 ]  # fmt: skip

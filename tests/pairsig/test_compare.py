@@ -1,19 +1,17 @@
-"""`compare` and the tables of all pairs: the p-values of two systems, one adjustment, and notes."""
+"""`compare`: the p-values of two systems, one adjustment, and notes."""
 
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import pairsig
 import simulate
 from pairsig import InputError, Statistics, bootstrap_test, exact_test, margin_test, randomization_test
-from pairsig.comparisons import all_pairs, wording
+from pairsig.comparisons import wording
 from pairsig.comparisons.compare import adjust, compare, named_pairs, planned
 from pairsig.core.totals import Resampling
-from pairsig.io import tables
-from pairsig.io.columns import BASELINE, COMPARISONS
+from pairsig.io.columns import BASELINE
 from pairsig.metrics import registry
 from pairsig.metrics.counts import average
 from pairsig.stats.adjust import holm
@@ -202,120 +200,6 @@ def test_a_table_of_rows():
     bound = {"pvalue": 3.6889e-5, "n_resamples": 10**5, "estimator": "bound", "log10_pvalue": -4.4}
     assert wording.shown_p(bound) == "< 3.69e-05"
     assert wording.equation("< 3.69e-05") == "p < 3.69e-05"
-
-
-# Tables of all pairs
-
-
-@pytest.mark.parametrize(
-    ("metric", "test"), [("accuracy", "exact"), ("f1", "exact"), ("bleu", "randomization"), ("bleu", "bootstrap")]
-)
-def test_tables_of_all_pairs_have_the_same_p_values(metric, test):
-    data, chosen = systems(metric, n_systems=4)
-    table = all_pairs.compare(data, test, metric=metric, n_resamples=2000, rng=7)
-    assert tuple(table.columns) == COMPARISONS.names
-    rows = {
-        frozenset((row["system_a"], row["system_b"])): row
-        for row in compare(data, [chosen], planned([test]), pairs="all", resampling=FEW)
-    }
-    for pair in table.itertuples():
-        row = rows[frozenset((pair.system_a, pair.system_b))]
-        assert (pair.pvalue, pair.gain) == (row["pvalue"], pytest.approx(abs(row["difference"])))
-        assert pair.gain == 0 or pair.system_a == row["better"]
-        assert pair.n_greater == (row["n_greater"] or 0)
-        assert pair.signature == row["signature"]
-    assert table["pvalue_one_sided"].isna().all()
-
-
-def test_parts_are_merged_to_the_whole():
-    data, _ = systems("bleu", n_systems=4)
-    for test, options in (("bootstrap", {"alternative": "observed"}), ("randomization", {})):
-        how = {"metric": "bleu", "n_resamples": 900, "rng": 3} | options
-        whole = all_pairs.compare(data, test, **how)
-        parts = [all_pairs.compare(data, test, part=(k, 4), **how) for k in (3, 1, 4, 2)]
-        pd.testing.assert_frame_equal(all_pairs.merge(parts), whole)
-    with pytest.raises(InputError, match="found the parts 1, 2, 3 to merge, expected 1 to 4, each of them once"):
-        all_pairs.merge(parts[:2] + parts[3:])
-    with pytest.raises(InputError, match=r"found the parts .* expected 1 to 4, each of them once"):
-        all_pairs.merge([*parts, parts[0]])
-    with pytest.raises(InputError, match="are not parts of one run"):
-        all_pairs.merge([parts[0], all_pairs.compare(data, "randomization", part=(2, 4), **how | {"rng": 4})])
-    with pytest.raises(InputError, match=r"found 1 tables to merge with the signatures .* expected one part of a run"):
-        all_pairs.merge([whole])
-    with pytest.raises(InputError, match="found 0 tables to merge"):
-        all_pairs.merge([])
-    with pytest.raises(InputError, match="compare different pairs or test sets"):
-        all_pairs.merge([*parts[:3], parts[3].assign(gain=parts[3]["gain"] + 1)])
-    with pytest.raises(InputError, match="n_resamples is 901, expected 900, those of the run"):
-        all_pairs.merge([*parts[:3], parts[3].assign(n_resamples=parts[3]["n_resamples"] + 1)])
-    wrong = parts[1].copy()
-    wrong.loc[2, "n_greater"] = 10**6
-    with pytest.raises(InputError, match=r"n_greater is 1000\d{3}, expected a sum"):
-        all_pairs.merge([parts[0], wrong, *parts[2:]])
-
-
-def test_a_table_that_was_written_is_checked_when_it_is_read(tmp_path):
-    data = simulate.statistics("f1", n_systems=4, n_segments=900, spread=0.02, n_groups=2)
-    table = all_pairs.compare(data, metric="f1", n_resamples=1)
-    groups = dict(zip(data.systems, data.groups, strict=True))
-    assert max(table["gain"].min(), table["standard_error"].min()) < 1
-    assert table["n_segments"].tolist() == [900] * 6
-    assert table["same_group"].tolist() == [
-        groups[a] == groups[b] for a, b in zip(table["system_a"], table["system_b"], strict=True)
-    ]
-    assert all("test:randomization|alternative:two-sided|resamples:1|" in each for each in table["signature"])
-    tables.write(table, tmp_path / "t.tsv")
-    assert all_pairs.read(tmp_path / "t.tsv")["gain"].tolist() == table["gain"].tolist()
-    for column, wrong in (
-        ("n_segments", 0), ("n_resamples", 0), ("gain", -0.1), ("standard_error", -0.1), ("correlation", 1.1),
-        ("n_greater", 2),
-    ):  # fmt: skip
-        changed = table.copy()
-        changed.loc[3, column] = wrong
-        tables.write(changed, tmp_path / "t.tsv")
-        pair = f"{changed['system_a'][3]} and {changed['system_b'][3]}"
-        with pytest.raises(InputError, match=f"{pair}: {column} is {wrong}, expected"):
-            all_pairs.read(tmp_path / "t.tsv")
-
-
-def test_pairs_without_an_exact_test_are_drawn_and_say_so():
-    """Two of three systems differ on few segments: one exact test of BLEU, and two by randomization."""
-    data, _ = systems("bleu", n_systems=3, n_segments=60)
-    counts = data.counts.copy()
-    counts[1] = counts[0]
-    counts[1, :5] = data.counts[1, :5]
-    data = Statistics.from_arrays(dict(zip("xyz", counts, strict=True)), data.columns)
-    table = all_pairs.compare(data, "exact", metric="bleu", n_resamples=500)
-    assert sorted(table["test"]) == ["exact", "randomization", "randomization"]
-    assert table.loc[table["test"] == "exact", "n_resamples"].item() == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alternative": "greater"}, "needs two systems in a fixed order"),
-        ({"part": (2, 1)}, "found part 2/1 of 100 resamples, expected one from 1/1 to 1/1"),
-        ({"part": (0, 2)}, "found part 0/2 of 100 resamples"),
-        ({"part": (1, 5000), "n_resamples": 10}, "found part 1/5000 of 10 resamples, .* and a resample in each"),
-        ({"test": "exact", "part": (1, 2)}, "the exact test draws nothing that could be split"),
-        ({"memory": 1000}, "at least .* of memory are needed"),
-        ({"metric": "bleu"}, "expected those of metric bleu"),
-    ],
-)
-def test_impossible_tables_of_all_pairs(options, message):
-    data, _ = systems()
-    with pytest.raises(InputError, match=message):
-        all_pairs.compare(data, **{"metric": "f1", "n_resamples": 100} | options)
-
-
-def test_memory_only_changes_time():
-    data, _ = systems("f1", n_systems=6, n_segments=500)
-    one = all_pairs.compare(data, metric="f1", n_resamples=300)
-    from pairsig.io import memory
-
-    tight = memory.Memory(memory._taken() + 80 * 2**20)
-    other = all_pairs.compare(data, metric="f1", n_resamples=300, memory=tight)
-    pd.testing.assert_frame_equal(one, other)
 
 
 def test_log10_p_goes_beyond_floats():

@@ -373,7 +373,7 @@ def test_a_document_that_is_too_large(tmp_path, monkeypatch):
 # Scores.
 
 
-@pytest.mark.parametrize("command", ["compare", "plan --sample epoch --reader inspect"])
+@pytest.mark.parametrize("command", ["compare", "plan --reader inspect"])
 def test_documents_that_are_not_used_are_noted(command, capsys):
     name, *options = command.split()
     for more in ([], ["--document", "passage"], ["--document", "passage", "--unit", "document"]):
@@ -397,16 +397,6 @@ def test_other_reducers_of_epochs_than_the_mean_are_noted(tmp_path, reducers, no
     path = write(tmp_path / "a.json", of_inspect(samples=samples, config={"epochs_reducer": reducers}))
     for part in read_all("inspect", path):
         assert ["reduced epochs by max, at_least_2" in note for note in part.notes] == [True] * noted
-
-
-def test_runs_of_one_log_say_what_runs_are(tmp_path):
-    """Also where the other log has one run, and comes first."""
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q", "C"), sample("p", "I")]))
-    several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
-    b = write(tmp_path / "b.json", of_inspect("b", several))
-    for paths in ([a, b], [b, a]):
-        (data,) = inputs.read_all(paths, {})
-        assert data.provenance["design"] == "nested"
 
 
 def test_metrics_stay_in_their_order(tmp_path):
@@ -537,7 +527,7 @@ def test_runs_of_helm_are_rows(answer):
     rows, err = answer(HELM / "lab_large", HELM / "lab_small", "--n-resamples", 99)
     names = itertools.product(("products", "sums"), ("exact_match", "quasi_exact_match"))
     assert [row["metric"] for row in rows] == [f"mmlu:subject={subject}/{name}" for subject, name in names]
-    assert (rows[0]["system_a"], rows[0]["n_runs_a"], rows[0]["design"]) == ("lab/large", 2, "crossed")
+    assert (rows[0]["system_a"], rows[0]["n_runs_a"]) == ("lab/large", 2)
     assert "12 entries for perturbed instances are left out" in err
 
 

@@ -90,7 +90,7 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
     "parquet": Format(parquet(), "compare --reader table --score score", ".parquet"),
     "inspect.eval": Format(
         (LOGS_HERE / "inspect/weak.eval").read_bytes(),
-        "compare --reader inspect --metric exact --sample epoch",
+        "compare --reader inspect --metric exact",
         ".eval",
     ),
     "recognized": Format(example("lm_eval"), "compare --missing wrong", ".jsonl"),

@@ -1,4 +1,4 @@
-"""Margin tests: Tango's score and Student's statistic by their formulas, and the exact power for items."""
+"""Margin tests: Tango's score and Student's statistic by their formulas."""
 
 import math
 
@@ -7,12 +7,9 @@ import pytest
 from scipy import optimize, stats
 
 from pairsig import InputError, difference_interval, margin_test
-from pairsig.core.definitions import find
-from pairsig.planning.sample_size import Design, power, size_for, units_for
 from pairsig.stats.margins import best_score, in_unit
 from pairsig.stats.paired import Pair
 from pairsig.stats.pass_fail import tango
-from pairsig.stats.power import Items
 
 
 def items(r, s, n):
@@ -125,53 +122,3 @@ def test_the_score_of_100_percent(values, metric, best):
     counts = np.array(values, dtype=float)
     pair = Pair.of(*(np.stack([of, of + 1], 1) if metric == "ter" else of for of in counts), metric, None)
     assert best_score(pair) == best
-
-
-# Power for items
-
-
-def rejections(n, psi, gain, alpha, rejects):
-    """The power by going through all tables of n items."""
-    total = 0.0
-    p, q = (psi + gain) / 2, (psi - gain) / 2
-    for r in range(n + 1):
-        for s in range(n + 1 - r):
-            if rejects(r, s):
-                total += stats.multinomial.pmf([r, s, n - r - s], n, [p, q, 1 - p - q])
-    return total
-
-
-@pytest.mark.parametrize(("sides", "alternative"), [(2, "two-sided"), (1, "greater")])
-def test_power_of_the_sign_test_is_that_of_all_tables(sides, alternative):
-    def rejects(r, s):
-        return r > s and sides * stats.binom.sf(r - 1, r + s, 0.5) < 0.05
-
-    found = Items(0.3, 0.12, 0.05, sides).power(40)
-    assert found == pytest.approx(rejections(40, 0.3, 0.12, 0.05, rejects), abs=1e-9)
-    # The same from S² = ψ − g² in points.
-    design = Design(test=find("randomization", None, alternative))
-    assert power(1e4 * (0.3 - 0.12**2), 40, 12.0, design, passed=100.0) == pytest.approx(found)
-
-
-@pytest.mark.parametrize("equivalence", [True, False])
-@pytest.mark.parametrize(("n", "margin"), [(60, 0.2), (25, 0.15)])
-def test_power_against_a_margin_is_that_of_all_tables(equivalence, n, margin):
-    def rejects(r, s):
-        shown = stats.norm.sf(tango(float(r), float(s), n, margin)) < 0.05
-        return shown and (not equivalence or stats.norm.sf(tango(float(s), float(r), n, margin)) < 0.05)
-
-    found = Items(0.25, 0.0, 0.05, margin=margin, equivalence=equivalence).power(n)
-    assert found == pytest.approx(rejections(n, 0.25, 0.0, 0.05, rejects), abs=1e-9)
-
-
-@pytest.mark.parametrize("margin", [None, 0.05])
-def test_from_the_planned_number_on_all_have_the_power(margin):
-    exact = Items(0.2, 0.05 if margin is None else 0.0, 0.05, margin=margin, equivalence=margin is not None)
-    n = exact.first(0.8, 600)
-    assert all(exact.power(n + further) >= 0.8 for further in (*range(15), 50, 200))
-    assert exact.power(n - 1 if margin is None else round(0.93 * n)) < 0.8
-    design = Design() if margin is None else Design(claim="equivalence", margin=5.0)
-    variance = 1e4 * (0.2 - exact.gain**2)
-    assert units_for(variance, 100 * exact.gain, design, passed=100.0) == n
-    size = size_for(variance, n, design, passed=100.0)
-    assert size == pytest.approx(5.0, rel=0.06)

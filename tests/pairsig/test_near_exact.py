@@ -11,14 +11,15 @@ from scipy.stats import binom
 
 import simulate
 from pairsig import InputError, Metric, exact_test, randomization_test
-from pairsig.comparisons import all_pairs
 from pairsig.core import definitions, totals
 from pairsig.core.definitions import find
+from pairsig.core.scores import Scorer
 from pairsig.core.totals import Resampling
 from pairsig.metrics import registry
 from pairsig.stats import near_exact
 from pairsig.stats.near_exact import counted, estimates, log_tails
 from pairsig.stats.paired import Pair
+from pairsig.stats.sampling import by_draws
 
 GEOMETRIC = Metric("geometric", ("x", "y"), lambda t: np.sqrt(np.abs(t[..., 0] * t[..., 1])), "√(Σx · Σy)", scale=None)
 """A user's metric of values that are no whole numbers."""
@@ -140,18 +141,21 @@ def test_with_a_wrong_slope_it_has_no_bias_either(monkeypatch):
 
 def test_it_does_not_depend_on_batches_threads_or_parts():
     data = simulate.statistics("bleu", n_systems=5, n_segments=60, spread=0.6)
-    options = {"metric": "bleu", "n_resamples": 3000, "rng": 3}
-    whole = all_pairs.compare(data, threads=1, **options)
-    assert {"near-exact", "bound"} <= set(whole["estimator"])
+    scorer = Scorer(data.of(registry.metric("bleu")), registry.metric("bleu"))
+    pairs, test, resampling = scorer.better_first()[0], find("randomization"), Resampling(3000, 3, 1)
+    whole, estimate = by_draws(scorer, pairs, test, resampling)
+    assert {"near-exact", "bound"} <= set(estimate.estimator)
+    names = ("n_greater", "n_equal", "linear", "n_added", "n_removed")
     for how in ({"threads": 2, "batch": 77}, {"threads": 3, "batch": 1000}):
-        assert all_pairs.compare(data, **options, **how).equals(whole)
-    parts = [all_pairs.compare(data, part=(k, 3), **options) for k in (2, 1, 3)]
-    assert all_pairs.merge(parts).equals(whole)
-    row = whole.iloc[4]
-    alone = randomization_test(
-        *data.select(systems=[row["system_a"], row["system_b"]]).counts, metric="bleu", n_resamples=3000, rng=3
-    )
-    assert (alone.estimator, alone.pvalue, alone.pvalue_low) == (row["estimator"], row["pvalue"], row["pvalue_low"])
+        other, _ = by_draws(scorer, pairs, test, replace(resampling, **how))
+        assert all(np.array_equal(getattr(whole, name), getattr(other, name)) for name in names)
+    parts = [counted(scorer, pairs, test, resampling.part(k, 3)) for k in (2, 1, 3)]
+    for name in ("n_greater", "n_equal", "n_added", "n_removed"):
+        assert np.array_equal(sum(getattr(part, name) for part in parts), getattr(whole, name))
+    a, b = pairs[4]
+    alone = randomization_test(*data.counts[[a, b]], metric="bleu", n_resamples=3000, rng=3)
+    assert (alone.estimator, alone.pvalue) == (estimate.estimator[4], estimate.pvalue[4])
+    assert alone.pvalue_low == estimate.low[4]
 
 
 def test_documents_are_swapped_as_a_whole():

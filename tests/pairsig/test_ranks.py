@@ -168,14 +168,13 @@ def test_skewed_values_on_few_units_have_a_note():
     assert len(skewed.notes) == len(set(skewed.notes))
 
 
-def test_tables_and_pictures():
+def test_tables():
     data = {name: np.arange(40) % k > 0 for name, k in zip("abcd", (8, 7, 3, 2), strict=True)}
     result = rank(data)
     text = str(result)
     assert "†" in text
     assert "family-wise error rate 5 %, max-T" in text
     assert "cluster |" in result._rendered("markdown")
-    assert result.plot().axes[0].get_xlabel().startswith("gain over a")
 
 
 @pytest.mark.parametrize(
@@ -187,13 +186,14 @@ def test_every_format_explains_its_signs(form, border):
     assert f"{border}: all systems above are significantly better than all below" in shown
 
 
-def test_bad_input():
+def test_bad_input(monkeypatch):
     with pytest.raises(InputError, match=r"found one system, 'a', expected at least two to rank|found one system"):
         rank({"a": [1, 0]})
     with pytest.raises(InputError, match="significance level is 2"):
         rank({"a": [1, 0], "b": [0, 0]}, alpha=2)
+    monkeypatch.setattr("pairsig.io.memory.free", lambda: 100)
     with pytest.raises(InputError, match="of memory are needed"):
-        rank({"a": np.ones(10**6), "b": np.zeros(10**6)}, memory=2**20)
+        rank({"a": [1, 0], "b": [0, 0]})
 
 
 @pytest.mark.parametrize("kind", ["items", "means", pytest.param("apart", marks=pytest.mark.slow)])

@@ -28,10 +28,9 @@ def two(seed, ka=4, kb=5, n=60, **how):
     }
 
 
-@pytest.mark.parametrize("design", ["crossed", "nested"])
-def test_the_table_by_loops(design):
+def test_the_table_by_loops():
     data = two(1, training=0.3)
-    (row,) = compare_runs(data, design=design).table.to_dict("records")
+    (row,) = compare_runs(data).table.to_dict("records")
     a, b = data["a"][..., 0], data["b"][..., 0]
     n = a.shape[1]
     assert row["difference"] == pytest.approx(a.mean() - b.mean())
@@ -48,16 +47,14 @@ def test_the_table_by_loops(design):
         means = runs.mean(axis=1)
         total = means.var(ddof=1)
         apart = runs - runs.mean(axis=0)
-        if design == "crossed":
-            apart = apart - apart.mean(axis=1, keepdims=True)
-        rest = (apart**2).sum() / (k - 1) / n**2 * (n / (n - 1) if design == "crossed" else 1.0)
+        apart = apart - apart.mean(axis=1, keepdims=True)
+        rest = (apart**2).sum() / (k - 1) / n**2 * n / (n - 1)
         rest_of_both += rest
         rests[name] = rest
-        if design == "crossed":
-            between = max(0.0, total - rest)
-            training += between
-            variance += between / k
-            doubt += ((between + rest) / k) ** 2 / (k - 1)
+        between = max(0.0, total - rest)
+        training += between
+        variance += between / k
+        doubt += ((between + rest) / k) ** 2 / (k - 1)
     freedom = variance**2 / doubt
     assert row["standard_error"] == pytest.approx(math.sqrt(variance))
     assert row["pvalue"] == pytest.approx(2 * stats.t.sf(abs(row["difference"]) / math.sqrt(variance), freedom))
@@ -68,29 +65,26 @@ def test_the_table_by_loops(design):
     assert row["sd_rest"] == pytest.approx(math.sqrt(rest_of_both))
     test_set = max(0.0, segments - sum(rests[name] / len(data[name]) for name in "ab"))
     assert row["sd_test_set"] == pytest.approx(math.sqrt(test_set), abs=1e-12)
-    assert (row["n_runs_a"], row["n_runs_b"], row["n_segments"], row["design"]) == (4, 5, n, design)
-    sources = ["the test set", "training", "single segments"] if design == "crossed" else ["the test set", "sampling"]
-    parts = [test_set, training, rest_of_both] if design == "crossed" else [test_set, rest_of_both]
-    (named,) = compare_runs(data, design=design).table.itertuples(index=False)
+    assert (row["n_runs_a"], row["n_runs_b"], row["n_segments"]) == (4, 5, n)
+    parts = [test_set, training, rest_of_both]
+    (named,) = compare_runs(data).table.itertuples(index=False)
     assert variance_shares(named) == [
-        (source, pytest.approx(part / sum(parts))) for source, part in zip(sources, parts, strict=True)
+        (source, pytest.approx(part / sum(parts)))
+        for source, part in zip(["the test set", "training", "single segments"], parts, strict=True)
     ]
-    if design == "nested":
-        assert "standard deviation" not in made_of(named)[0]
-    else:
-        sds = [f"{row[f'sd_training{end}']:.2g}" for end in ("", "_low", "_high")]
-        assert f"(standard deviation {sds[0]}, 95 % CI {sds[1]} to {sds[2]})" in made_of(named)[0]
-        # Graybill and Wang's interval of the sum of both variances between runs, less the rest.
-        ends = [0.0, 0.0]
-        for name in "ab":
-            runs, nu = data[name][..., 0], len(data[name]) - 1
-            total = runs.mean(axis=1).var(ddof=1)
-            ends[0] += (total * (1 - nu / stats.chi2.ppf(0.975, nu))) ** 2
-            ends[1] += (total * (nu / stats.chi2.ppf(0.025, nu) - 1)) ** 2
-        sums = sum(data[name][..., 0].mean(axis=1).var(ddof=1) for name in "ab")
-        low, high = sums - math.sqrt(ends[0]) - rest_of_both, sums + math.sqrt(ends[1]) - rest_of_both
-        assert row["sd_training_low"] == pytest.approx(math.sqrt(max(0.0, low)), abs=1e-12)
-        assert row["sd_training_high"] == pytest.approx(math.sqrt(high))
+    sds = [f"{row[f'sd_training{end}']:.2g}" for end in ("", "_low", "_high")]
+    assert f"(standard deviation {sds[0]}, 95 % CI {sds[1]} to {sds[2]})" in made_of(named)[0]
+    # Graybill and Wang's interval of the sum of both variances between runs, less the rest.
+    ends = [0.0, 0.0]
+    for name in "ab":
+        runs, nu = data[name][..., 0], len(data[name]) - 1
+        total = runs.mean(axis=1).var(ddof=1)
+        ends[0] += (total * (1 - nu / stats.chi2.ppf(0.975, nu))) ** 2
+        ends[1] += (total * (nu / stats.chi2.ppf(0.025, nu) - 1)) ** 2
+    sums = sum(data[name][..., 0].mean(axis=1).var(ddof=1) for name in "ab")
+    low, high = sums - math.sqrt(ends[0]) - rest_of_both, sums + math.sqrt(ends[1]) - rest_of_both
+    assert row["sd_training_low"] == pytest.approx(math.sqrt(max(0.0, low)), abs=1e-12)
+    assert row["sd_training_high"] == pytest.approx(math.sqrt(high))
 
 
 def test_pairs_and_a_baseline():
@@ -137,23 +131,8 @@ def test_notes():
     assert any("a failure that befalls one run in ten" in note for note in few)
     many = compare_runs(two(1, ka=25, kb=25)).notes
     assert many == ()
-    drift = compare_runs(two(5, training=2.0), design="nested").notes
-    assert any("differ more than they would if each segment were sampled anew" in note for note in drift)
-    assert not any("sampled anew" in note for note in compare_runs(two(5), design="nested").notes)
     three = compare_runs(two(1, ka=3, kb=3)).notes
     assert not any("too few to estimate the training variance" in note for note in three)
-
-
-def test_the_p_value_of_a_drift():
-    """χ² with k − 1 degrees of freedom: of the variance between mean scores over that of noise in the segments."""
-    data = two(5, training=0.5)
-    notes = compare_runs(data, design="nested").notes
-    runs = data["a"][..., 0]
-    k, n = runs.shape
-    rest = np.square(runs - runs.mean(axis=0)).sum() / (k - 1) / n**2
-    p = stats.chi2.sf((k - 1) * runs.mean(axis=1).var(ddof=1) / rest, k - 1)
-    assert p < 1e-3
-    assert any(f"of a differ more than they would if each segment were sampled anew (p = {p:.1g})" in n for n in notes)
 
 
 @pytest.mark.parametrize("shift", [0.25, 0.0])
@@ -177,12 +156,8 @@ def test_runs_that_cannot_be_compared():
         compare_runs({"a": rng.random((3, 9, 1))})
     with pytest.raises(InputError, match="found a test set of one segment"):
         compare_runs({"a": rng.random((3, 1, 1)), "b": rng.random((3, 1, 1))})
-    with pytest.raises(InputError, match="unknown design 'both'"):
-        compare_runs(two(1), design="both")
     with pytest.raises(InputError, match="the confidence level is 95"):
         compare_runs(two(1), confidence_level=95)
-    one = compare_runs({"a": rng.random((1, 60, 1)), "b": rng.random((1, 60, 1))}, design="nested").table
-    assert one["pvalue"].item() == one["pvalue_outputs"].item()
 
 
 def test_numbered_systems_are_runs():

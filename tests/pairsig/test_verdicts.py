@@ -124,17 +124,17 @@ def test_pass_at_k_of_unequal_samples(tmp_path):
         pairsig.read(path, sample="sample", metric="pass@5")
 
 
-def test_epochs_of_a_log_as_samples():
-    """The same means as Inspect's over epochs; without --sample they are runs."""
+def test_epochs_of_a_log_are_samples():
+    """The same means as Inspect's over epochs."""
     logs = [str(Path(__file__).parents[1] / f"data/evaluation_logs/inspect/{name}.eval") for name in ("strong", "weak")]
-    (averaged,) = inputs.read_all(logs, {"scorer": "exact", "sample": "epoch"})
+    (averaged,) = inputs.read_all(logs, {"scorer": "exact"})
     reported = json.loads((Path(logs[0]).parent / "reported.json").read_text())
     theirs = [reported[f"{name}.eval"]["exact"]["accuracy"] for name in ("strong", "weak")]
     assert averaged.counts[:, :, 0].mean(axis=1).tolist() == pytest.approx(theirs)
     assert not any(averaged.runs)
     assert "4 samples per item, averaged" in averaged.notes[0]
-    (passed,) = inputs.read_all(logs, {"scorer": "exact", "sample": "epoch", "metric": "pass@2"})
-    runs = inputs.read_all(logs, {"scorer": "exact"})[0].counts[:4, :, 0].sum(axis=0)
+    (passed,) = inputs.read_all(logs, {"scorer": "exact", "metric": "pass@2"})
+    runs = 4 * averaged.counts[0, :, 0]
     assert passed.counts[0, :, 0].tolist() == pytest.approx([1 - math.comb(4 - int(c), 2) / 6 for c in runs])
 
 

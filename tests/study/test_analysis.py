@@ -17,7 +17,6 @@ from scipy.stats import t as student
 
 import simulate
 from pairsig import InputError
-from pairsig.comparisons import all_pairs
 from pairsig.core.omission import Omission
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
@@ -29,6 +28,7 @@ from study.reproduction.claims import band, other_decision
 from study.reproduction.describe import SYSTEMS, describe
 from study.reproduction.thresholds import near, size_scaling, thresholds
 from study.reproduction.validate import validate
+from study.test_sets import all_pairs
 from study.test_sets.resize import resize
 
 
@@ -466,8 +466,8 @@ class TestCalibration:
         """As in the paper's section 4.2: near p = 0.05 the better system is the better one on the population."""
         data = simulate.statistics("f1", n_systems=16, n_segments=6000, spread=0.12, seed=5)
         settings = {"metric": "f1", "alternative": "observed"}
-        whole = all_pairs.compare(data, "bootstrap", **settings, n_resamples=10)
-        draws = resize(data, "bootstrap", draws=8, draw_size=300, **settings, n_resamples=1000)
+        whole = all_pairs.compare(data, **settings, n_resamples=10)
+        draws = resize(data, draws=8, draw_size=300, **settings, n_resamples=1000)
         found = rates(pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole")))
         window = only(found, p_low=0.04, p_high=0.06)
         assert window["n_pairs"] >= 25

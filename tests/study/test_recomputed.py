@@ -116,19 +116,19 @@ def ours(datasets, metric, sheet, *, n_resamples=2000, resized=None):
     """The row of [0.04, 0.06] by the project's analyses; p by few resamples, since nothing expected depends on it."""
     import pandas as pd
 
-    from pairsig.comparisons import all_pairs
     from pairsig.core import statistics
     from study.reproduction.calibrate import calibrate
     from study.tables.columns import CALIBRATIONS
+    from study.test_sets import all_pairs
     from study.test_sets.resize import resize
 
     tables = []
     for dataset in datasets:
         data = statistics.read(STATISTICS / f"{dataset}.parquet")
         settings = {"metric": metric, "method": "shifted", "alternative": "observed", "n_resamples": n_resamples}
-        tables.append(all_pairs.compare(data, "bootstrap", **settings))
+        tables.append(all_pairs.compare(data, **settings))
         if resized:
-            tables.append(resize(data, "bootstrap", **settings, **resized))
+            tables.append(resize(data, **settings, **resized))
     comparisons = pd.concat(tables)
     found = calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
     return found[(found["p_low"] == 0.04) & (found["p_high"] == 0.06)].iloc[0], comparisons

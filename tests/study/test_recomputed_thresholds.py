@@ -32,20 +32,20 @@ def critical_difference(errors: np.ndarray) -> float:
 
 
 def test_needs_and_exponents_are_found_again():
-    from pairsig.comparisons.all_pairs import compare
     from pairsig.core import statistics
     from study.reproduction.thresholds import size_scaling, thresholds
+    from study.test_sets.all_pairs import compare
     from study.test_sets.resize import resize
 
     recall = counts("realsumm", ["rouge2_recall"])[1][..., 0]
     rouge = errors_of_gains(influence(recall, np.ones_like(recall)))
     documents = statistics.read(STATISTICS / "realsumm.parquet")
-    found = thresholds(compare(documents, "bootstrap", metric="rouge2_recall", n_resamples=100))
+    found = thresholds(compare(documents, metric="rouge2_recall", n_resamples=100))
     assert found["critical_difference"].iloc[0] == pytest.approx(critical_difference(rouge), rel=1e-4)
 
     data = statistics.read(STATISTICS / "ewt-test.parquet")
     sizes = [100, 400, 1600]
-    variance_model = size_scaling(resize(data, "bootstrap", initial=sizes, metric="uas", n_resamples=2)).iloc[0]
+    variance_model = size_scaling(resize(data, initial=sizes, metric="uas", n_resamples=2)).iloc[0]
     words = counts("ewt-test", ["correct", "total"])[1]
     errors = np.array([errors_of_gains(influence(words[:, :size, 0], words[:, :size, 1])) for size in sizes])
     errors = errors[:, (errors > 1e-9).all(axis=0)]
@@ -64,7 +64,7 @@ def test_needs_of_the_two_series_are_found_again():
     systems, links, *_ = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])
     links, named = links[:, :100], [name.rsplit("-", 2) for name in systems]
     data = statistics.read(STATISTICS / "hansards-110.parquet")
-    found = thresholds(resize(data, "bootstrap", initial=[100], metric="aer", n_resamples=2)).set_index("subset")
+    found = thresholds(resize(data, initial=[100], metric="aer", n_resamples=2)).set_index("subset")
     errors = errors_of_gains(influence(links[..., :2].sum(axis=-1), links[..., 2:].sum(axis=-1)))
     for series, sizes in (("full sets, ", {"full"}), ("", {"full", "half", "quarter"})):
         for kind, same in (("same group", True), ("different group", False)):

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import simulate
-from pairsig.comparisons import all_pairs
 from pairsig.io.columns import COMPARISONS
-from study.test_sets import doubling
+from study.test_sets import all_pairs, doubling
 from study.test_sets.resize import other_test_sets, resize
 
 
@@ -25,7 +24,7 @@ def labelled(made):
 def test_initial_segments(systems):
     table = resize(systems, initial=[10, 20, 500], metric="f1", n_resamples=200)
     assert list(dict.fromkeys(table["test_set"])) == ["first-10", "first-20"]
-    first = all_pairs.compare(systems.select(segments=slice(20)), "bootstrap", metric="f1", n_resamples=200)
+    first = all_pairs.compare(systems.select(segments=slice(20)), metric="f1", n_resamples=200)
     mine = table[table["test_set"] == "first-20"].reset_index(drop=True)
     pd.testing.assert_frame_equal(
         mine.drop(columns=["test_set", "derived"]), first.drop(columns=["test_set", "derived"])

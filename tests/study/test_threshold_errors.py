@@ -18,7 +18,6 @@ import pytest
 from scipy.stats import norm
 
 from pairsig import Statistics
-from pairsig.comparisons.all_pairs import compare
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study import plan
@@ -28,6 +27,7 @@ from study.reproduction import threshold_errors, thresholds
 from study.reproduction.check import check
 from study.tables.columns import PUBLISHED
 from study.tables.declared import declared
+from study.test_sets.all_pairs import compare
 
 MEAN = registry.metric("mean")
 ROOT = Path(__file__).parents[2]
@@ -93,7 +93,7 @@ def test_windows_and_blocks_of_a_periodic_test_set_do_not_vary():
 def test_the_threshold_on_the_given_test_set_is_that_of_thresholds():
     rng = np.random.default_rng(2)
     data = study_of(rng.normal(np.linspace(0, 0.4, 40)[:, None], 1, (40, 300)))
-    compared = compare(data, "bootstrap", metric=MEAN, alternative="observed", n_resamples=2000, rng=1)
+    compared = compare(data, metric=MEAN, alternative="observed", n_resamples=2000, rng=1)
     given = thresholds.thresholds(compared)
     ours, _ = threshold_errors._thresholds(gains_of(data), np.ones(780), 95)
     assert np.exp(ours) == pytest.approx(given[given["subset"] == "all"]["threshold"].iloc[0], rel=1e-4)

@@ -13,10 +13,10 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from pairsig.comparisons.all_pairs import compare
 from pairsig.core import statistics
 from study.reproduction import claims
 from study.reproduction.thresholds import thresholds
+from study.test_sets.all_pairs import compare
 from test_recomputed import BLEU, ROOT, STATISTICS, bleu, bleu_influence, counts, reference
 
 PAIRS = {  # systems and combinations, as in the paper and in the release, without an output that is no text (es-en)
@@ -64,7 +64,7 @@ def by_class(pair):
 
 def compared(n_resamples):
     data = statistics.read(STATISTICS / "wmt10-de-en.parquet")
-    return compare(data, "bootstrap", metric="bleu", alternative="observed", n_resamples=n_resamples, rng=1)
+    return compare(data, metric="bleu", alternative="observed", n_resamples=n_resamples, rng=1)
 
 
 def weighted_percentile(values, weights, share):

@@ -1,6 +1,7 @@
 import sys
 
-from pairsig.comparisons import all_pairs
+from pairsig.io import tables
+from pairsig.io.columns import COMPARISONS
 from study import inputs
 from study.figures import confidence, style
 from study.reproduction.thresholds import thresholds
@@ -10,7 +11,7 @@ sys.stderr = open(snakemake.log[0], "w")
 shown, paths = snakemake.params.shown, snakemake.input
 published = inputs.sheet(paths.published, PUBLISHED)
 comparisons, test_sets, overlay = (
-    all_pairs.read(path) if path else None
+    tables.read(path, COMPARISONS) if path else None
     for path in (paths.comparisons, paths.test_sets, next(iter(paths.overlay), None))
 )
 match shown["kind"]:

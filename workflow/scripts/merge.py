@@ -1,7 +1,10 @@
 import sys
 
-from pairsig.comparisons import all_pairs
 from pairsig.io import tables
+from pairsig.io.columns import COMPARISONS
+from study.test_sets import all_pairs
 
 sys.stderr = open(snakemake.log[0], "w")
-tables.write(all_pairs.merge(map(all_pairs.read, snakemake.input.parts)), snakemake.output.comparisons)
+tables.write(
+    all_pairs.merge(tables.read(path, COMPARISONS) for path in snakemake.input.parts), snakemake.output.comparisons
+)

@@ -7,9 +7,10 @@ p-values and the same adjustment, whoever asks.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations, product
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,25 +19,28 @@ from pairsig.core import definitions
 from pairsig.core.definitions import Test, find
 from pairsig.core.influence import design_effect, influence_values
 from pairsig.core.scores import Scorer
-from pairsig.core.statistics import Statistics, unused_documents
+from pairsig.core.statistics import Statistics, only_metric, unused_documents
 from pairsig.core.totals import Resampling
-from pairsig.io.choices import choose, once
+from pairsig.io.choices import choose, once, spelled
 from pairsig.io.columns import BASELINE
-from pairsig.io.errors import InputError
+from pairsig.io.errors import InputError, listed
 from pairsig.io.tables import Row
-from pairsig.metrics import Metric
+from pairsig.metrics import Metric, registry
+from pairsig.metrics.counts import average
 from pairsig.stats import exact, margins, paired, sampling
 from pairsig.stats.adjust import holm
-from pairsig.stats.intervals import Intervals, of_scores
+from pairsig.stats.intervals import Interval, Intervals, of_scores
 from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import Items
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Data: TypeAlias = "Statistics | Mapping[str, ArrayLike]"
+"""The scores of several systems on one test set."""
 Pairs = Literal["first", "all"]
 """Which pairs: the first system with every other, or every pair."""
-
-COLUMNS = BASELINE.names
-"""Columns of the table."""
 
 OVERLAP = (
     "the intervals of two scores may overlap although A − B is significant: both systems were scored on the same "
@@ -107,15 +111,56 @@ def compare(
             f"found the alternative {next(test.alternative for test in tests if test.directed)!r} for all pairs of "
             f"{len(data.systems)} systems, expected two systems, or a baseline: which score should be greater?"
         )
+    places = np.array([[data.systems.index(a), data.systems.index(b)] for a, b in named])
     rows: list[Row] = []
     for metric in metrics:
-        compared = _Compared(data, metric, named, unit, score_intervals)
-        cells = compared.cells()
-        by_test = [compared.tested(cells, test, resampling or Resampling()) for test in tests]
+        scorer = Scorer(data.of_units(metric, unit), metric, data.systems)
+        of_pairs = Intervals(scorer.counts, metric, unit)
+        intervals = [of_pairs.of(a, b) for a, b in places.tolist()]
+        cells = _cells(data, scorer, intervals, places, score_intervals)
+        by_test = [_tested(data, scorer, intervals, places, cells, test, resampling or Resampling()) for test in tests]
         for number, of_pair in enumerate(cells):  # all tests of the first pair, then those of the next
             rows += [of_test[number] for of_test in by_test]
-            rows += compared.against(number, of_pair, margin) if margin is not None else []
+            if margin is not None:
+                pair = Pair(metric, data.of(metric)[places[number]], data.documents_if(unit))
+                rows += _against(data, pair, of_pair, margin)
     return adjust([row | {"notes": list(filter(None, row["notes"]))} for row in rows])
+
+
+def prepared(data: Any, metric: str | Metric | None = None) -> tuple[Statistics, Metric]:
+    """The counts of all systems, from whatever users pass, and the metric to compute from them.
+
+    A metric that is not named is the only one of the statistics; for arrays it is the mean of the scores.
+    """
+    if isinstance(data, Statistics):
+        return data, chosen_metric(data, metric)
+    values = data.values() if isinstance(data, Mapping) else ()
+    if isinstance(data, list | tuple) or any(hasattr(each, "columns") for each in (data, *values)):
+        from pairsig.readers.inputs import read
+
+        return prepared(read(data), metric)
+    if not isinstance(data, Mapping):
+        kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
+        raise InputError(
+            f"found a {kind}, expected pairsig.Statistics, or a mapping from names of systems to arrays of scores; "
+            "pairsig.read(…) reads files, data frames and evaluation logs"
+        )
+    chosen = average("score") if metric is None else registry.metric(metric)
+    arrays: dict[str, Any] = {str(system): scores for system, scores in data.items()}
+    return replace(Statistics.from_arrays(arrays, chosen.columns), metrics=(chosen,)), chosen
+
+
+def chosen_metric(data: Statistics, metric: str | Metric | None = None) -> Metric:
+    """The metric that is named, or the only one of the data."""
+    if isinstance(metric, Metric):
+        return metric
+    by_name = {known.name: known for known in data.metrics}
+    if metric is not None:
+        name = spelled(metric, [*by_name, *registry.METRICS])
+        return by_name[name] if name in by_name else registry.metric(choose(name, registry.METRICS, "metric"))
+    if len(by_name) > 1:
+        raise InputError(f"found the metrics {listed(by_name)}, expected one: choose it with metric= (--metric)")
+    return data.metrics[0] if by_name else only_metric(data)
 
 
 def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | None = None) -> list[tuple[str, str]]:
@@ -149,11 +194,11 @@ def planned(tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives
         if not known:
             find(tests[0], method)  # raises an error: the test has no methods
         choose(method, known, "method:")
-    found = []
+    chosen = []
     for test in tests:
         ways = [method for method in methods if method in definitions.methods(test)] or [""]
-        found += [find(test, *way) for way in product(ways, alternatives or [""])]
-    return found
+        chosen += [find(test, *way) for way in product(ways, alternatives or [""])]
+    return chosen
 
 
 def results_of(
@@ -166,7 +211,7 @@ def results_of(
     """
     floats = ("pvalue", "log10_pvalue", "pvalue_low", "pvalue_high", "pvalue_linear", "n_added", "n_removed")
     cells: dict[str, NDArray[Any]] = {name: np.full(len(pairs), np.nan) for name in floats}
-    cells |= {name: np.zeros(len(pairs), dtype=np.int64) for name in ("n_resamples", "n_greater", "n_equal")}
+    cells |= {name: np.zeros(len(pairs), dtype=np.int64) for name in _OF_DRAWS}
     cells |= {"estimator": np.full(len(pairs), "", dtype=object), "by": np.full(len(pairs), test, dtype=object)}
     p, log10_p = cells["pvalue"], cells["log10_pvalue"]
     if test.exact:
@@ -178,8 +223,6 @@ def results_of(
     drawn, used = np.isnan(p), test.monte_carlo
     if drawn.any():
         counts, estimate = sampling.by_draws(scorer, pairs[drawn], used, resampling, favoured=favoured)
-        with np.errstate(divide="ignore"):
-            log10_p[drawn] = np.log10(estimate.pvalue)
         cells["by"][drawn] = used
         for name, values in (
             ("pvalue", estimate.pvalue), ("pvalue_low", estimate.low), ("pvalue_high", estimate.high),
@@ -188,138 +231,130 @@ def results_of(
             ("n_added", counts.n_added), ("n_removed", counts.n_removed),
         ):  # fmt: skip
             cells[name][drawn] = values
+        with np.errstate(divide="ignore"):
+            log10_p[drawn] = np.log10(p[drawn])
     return cells
 
 
-class _Compared:
-    """What all tests of some pairs by one metric share."""
-
-    def __init__(
-        self, data: Statistics, metric: Metric, named: Sequence[tuple[str, str]], unit: Unit, score_intervals: bool
-    ) -> None:
-        self.data, self.metric, self.unit = data, metric, unit
-        self.segments, units = data.of(metric), data.of_units(metric, unit)
-        self.pairs = np.array([[data.systems.index(a), data.systems.index(b)] for a, b in named])
-        self.scorer = Scorer(units, metric, data.systems)
-        intervals = Intervals(units, metric, unit)
-        self.intervals = [intervals.of(a, b) for a, b in self.pairs.tolist()]
-        self.ends = of_scores(units, metric) if score_intervals else [(math.nan, math.nan)] * len(data.systems)
-        self.caveats = [OVERLAP] if score_intervals else []
-
-    def cells(self) -> list[Row]:
-        """The cells of each pair that are the same for all tests."""
-        items = Items.of(self.segments, self.metric)
-        unused = self._unused_documents()
-        gains = self.scorer.gains(self.pairs)
-        names, scores = self.data.systems, self.scorer.scores
-        rows = []
-        for (a, b), gain, interval, documents in zip(self.pairs.tolist(), gains, self.intervals, unused, strict=True):
-            of_two = items
-            first, second = a, b
-            if items is None and interval.passed_or_failed:
-                of_two, first, second = Items.of(self.segments[[a, b]], self.metric), 0, 1
-            only_a, only_b = (None, None) if of_two is None else map(int, of_two.better(first, second))
-            rows.append(
-                dict.fromkeys(COLUMNS)
-                | {
-                    "metric": self.metric.name,
-                    "system_a": names[a],
-                    "system_b": names[b],
-                    "score_a": float(scores[a]),
-                    "score_b": float(scores[b]),
-                    **_ends("score_a", *self.ends[a]),
-                    **_ends("score_b", *self.ends[b]),
-                    **_ends("ci", interval.low, interval.high),
-                    "better": names[a] if gain > 0 else names[b] if gain < 0 else "",
-                    "difference": float(scores[a] - scores[b]) if gain else 0.0,
-                    "n_segments": self.segments.shape[1],
-                    "n_units": interval.n_units,
-                    "n_different": int((self.segments[a] != self.segments[b]).any(axis=1).sum()),
-                    "only_a": only_a,
-                    "only_b": only_b,
-                    "notes": [*self.caveats, documents, interval.doubt],
-                }
-            )
-        return rows
-
-    def _unused_documents(self) -> list[str]:
-        """For each pair, a warning if the documents of the segments are known and were not used; else nothing."""
-        documents = self.data.documents
-        description = unused_documents(documents) if self.unit == "segment" else ""
-        option = " (--unit document)" * bool(description)
-        if not description or len(np.unique(documents)) < ENOUGH_DOCUMENTS:
-            return [description + option] * len(self.pairs)
-        effects = design_effect(influence_values(self.segments, self.metric), documents, self.pairs)
-        times = "; with documents as units the standard error of the gain is {:.2f} times as large"
-        return [
-            description + (times.format(math.sqrt(effect)) if math.isfinite(effect) else "") + option
-            for effect in effects.tolist()
-        ]
-
-    def signature(self, test: definitions.Named, drawn: str) -> str:
-        """The signature of a row, with how the data were read."""
-        return paired.with_settings(paired.signature(self.metric, test, self.unit, drawn), self.data)
-
-    def tested(self, cells: Sequence[Row], test: Test, resampling: Resampling) -> list[Row]:
-        """The rows of all pairs by one test."""
-        gains = self.scorer.gains(self.pairs)
-        better_first = np.where(gains[:, None] < 0, self.pairs[:, ::-1], self.pairs)
-        favoured = np.array([test.favours(gain, self.metric.higher_is_better) for gain in gains.tolist()])
-        rows: list[Row] = [{}] * len(cells)
-        for side in (True, False):
-            places = np.flatnonzero(favoured == side)
-            if not len(places):
-                continue
-            results = results_of(self.scorer, better_first[places], test, resampling, favoured=side)
-            for place, *values in zip(places.tolist(), *(column.tolist() for column in results.values()), strict=True):
-                result = dict(zip(results, values, strict=True))
-                used, p, interval = result["by"], result["pvalue"], self.intervals[place]
-                row = cells[place] | {
-                    "test": used.name,
-                    "method": used.method,
-                    "alternative": used.alternative,
-                    **{name: result[name] for name in _OF_P},
-                    **({} if used.exact else {name: result[name] for name in _OF_DRAWS}),
-                    "signature": self.signature(used, "" if used.exact else resampling.signature),
-                }
-                caveats = [used.warning, interval.disagrees(p) if used.two_sided else "", INSTEAD * (used is not test)]
-                rows[place] = row | {"notes": [*row["notes"], *caveats]}
-        return rows
-
-    def against(self, number: int, cells: Row, margin: Amount) -> list[Row]:
-        """The rows of a pair about the margin, one for each claim."""
-        pair = Pair(self.metric, self.segments[self.pairs[number]], self.data.documents_if(self.unit))
-        points = margins.in_unit(margin, "margin", margins.best_score(pair)) if isinstance(margin, str) else margin
-        rows = []
-        for claim in margins.CLAIMS:
-            result = margins.against(pair, points, claim)
-            p = result.pvalue
-            named = definitions.Named(result.method, claim, name="margin")
-            rows.append(
-                cells
-                | {
-                    "test": result.test,
-                    "method": result.method,
-                    "alternative": result.alternative,
-                    "margin": result.margin,
-                    "pvalue": p,
-                    "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
-                    "pvalue_low": p,
-                    "pvalue_high": p,
-                    "estimator": "",
-                    "signature": self.signature(named, f"margin:{points!r}"),
-                    "notes": [*cells["notes"], result.says(cells["system_a"], cells["system_b"]), _cannot_tell(pair)],
-                }
-            )
-        return rows
+def _cells(
+    data: Statistics, scorer: Scorer, intervals: Sequence[Interval], places: NDArray[np.intp], score_intervals: bool
+) -> list[Row]:
+    """The cells of each pair that are the same for all tests."""
+    metric, names, scores = scorer.metric, data.systems, scorer.scores
+    segments = data.of(metric)
+    ends = of_scores(scorer.counts, metric) if score_intervals else [(math.nan, math.nan)] * len(names)
+    unused = _unused_documents(data, segments, metric, places) if intervals[0].unit == "segment" else [""] * len(places)
+    rows = []
+    for (a, b), gain, interval, documents in zip(places.tolist(), scorer.gains(places), intervals, unused, strict=True):
+        of_two = segments[[a, b]]
+        items = Items.of(of_two, metric)
+        only_a, only_b = (None, None) if items is None else map(int, items.better(0, 1))
+        rows.append(
+            dict.fromkeys(BASELINE.names)
+            | {
+                "metric": metric.name,
+                "system_a": names[a],
+                "system_b": names[b],
+                "score_a": float(scores[a]),
+                "score_b": float(scores[b]),
+                **_ends("score_a", *ends[a]),
+                **_ends("score_b", *ends[b]),
+                **_ends("ci", interval.low, interval.high),
+                "better": names[a] if gain > 0 else names[b] if gain < 0 else "",
+                "difference": float(scores[a] - scores[b]) if gain else 0.0,
+                "n_segments": segments.shape[1],
+                "n_units": interval.n_units,
+                "n_different": int((of_two[0] != of_two[1]).any(axis=1).sum()),
+                "only_a": only_a,
+                "only_b": only_b,
+                "notes": [OVERLAP if score_intervals else "", documents, interval.doubt],
+            }
+        )
+    return rows
 
 
-def _cannot_tell(pair: Pair) -> str:
-    """A note if both systems fail, or both pass, every item."""
-    items = Items.of(pair.units, pair.metric)
-    if items is None or items.only.any() or len(np.unique(pair.units[..., 0])) > 1:
-        return ""
-    return "both systems have the same score on every item, so these items cannot tell them apart"
+def _unused_documents(data: Statistics, segments: NDArray[Any], metric: Metric, places: NDArray[np.intp]) -> list[str]:
+    """For each pair, a warning if the documents of the segments are known and were not used; else nothing."""
+    description = unused_documents(data.documents)
+    option = " (--unit document)" * bool(description)
+    if not description or len(np.unique(data.documents)) < ENOUGH_DOCUMENTS:
+        return [description + option] * len(places)
+    effects = design_effect(influence_values(segments, metric), data.documents, places)
+    times = "; with documents as units the standard error of the gain is {:.2f} times as large"
+    return [
+        description + (times.format(math.sqrt(effect)) if math.isfinite(effect) else "") + option
+        for effect in effects.tolist()
+    ]
+
+
+def _tested(
+    data: Statistics,
+    scorer: Scorer,
+    intervals: Sequence[Interval],
+    places: NDArray[np.intp],
+    cells: Sequence[Row],
+    test: Test,
+    resampling: Resampling,
+) -> list[Row]:
+    """The rows of all pairs by one test."""
+    gains = scorer.gains(places)
+    better_first = np.where(gains[:, None] < 0, places[:, ::-1], places)
+    favoured = np.array([test.favours(gain, scorer.metric.higher_is_better) for gain in gains.tolist()])
+    rows: list[Row] = [{}] * len(cells)
+    for side in (True, False):
+        some = np.flatnonzero(favoured == side)
+        if not len(some):
+            continue
+        results = results_of(scorer, better_first[some], test, resampling, favoured=side)
+        for place, *values in zip(some.tolist(), *(column.tolist() for column in results.values()), strict=True):
+            result = dict(zip(results, values, strict=True))
+            used, interval = result["by"], intervals[place]
+            drawn = "" if used.exact else resampling.signature
+            caveats = [
+                used.warning,
+                interval.disagrees(result["pvalue"]) if used.two_sided else "",
+                INSTEAD if used is not test else "",
+            ]
+            rows[place] = cells[place] | {
+                "test": used.name,
+                "method": used.method,
+                "alternative": used.alternative,
+                **{name: result[name] for name in _OF_P},
+                **({} if used.exact else {name: result[name] for name in _OF_DRAWS}),
+                "signature": paired.signature(scorer.metric, used, interval.unit, drawn, data),
+                "notes": [*cells[place]["notes"], *caveats],
+            }
+    return rows
+
+
+def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[Row]:
+    """The rows of a pair about the margin, one for each claim."""
+    points = margins.in_unit(margin, "margin", margins.best_score(pair)) if isinstance(margin, str) else margin
+    alike = ""
+    if len(np.unique(pair.units[..., 0])) == 1 and Items.of(pair.units, pair.metric) is not None:
+        alike = "both systems have the same score on every item, so these items cannot tell them apart"
+    rows = []
+    for claim in margins.CLAIMS:
+        result = margins.against(pair, points, claim)
+        p = result.pvalue
+        named = definitions.Named(result.method, claim, name="margin")
+        rows.append(
+            cells
+            | {
+                "test": result.test,
+                "method": result.method,
+                "alternative": result.alternative,
+                "margin": result.margin,
+                "pvalue": p,
+                "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+                "pvalue_low": p,
+                "pvalue_high": p,
+                "estimator": "",
+                "signature": paired.signature(pair.metric, named, pair.unit, f"margin:{points!r}", data),
+                "notes": [*cells["notes"], result.says(cells["system_a"], cells["system_b"]), alike],
+            }
+        )
+    return rows
 
 
 def _ends(name: str, low: float, high: float) -> Row:
@@ -333,21 +368,17 @@ def adjust(rows: list[Row]) -> list[Row]:
     Where one test stands for another that does not exist, as randomization for the exact test, both are one family. A
     p-value of 0 from b resamples is adjusted as its upper bound.
     """
-    for family in _families(rows):
-        p = np.array([rows[place]["pvalue"] or rows[place]["pvalue_high"] for place in family])
-        for place, adjusted in zip(family, holm(p).tolist(), strict=True):
-            rows[place].update(pvalue_holm=adjusted, n_compared=len(family))
-    return rows
-
-
-def _families(rows: Sequence[Row]) -> list[list[int]]:
-    """The positions of the rows of each family."""
     keys = [(row["test"], row["method"], row["alternative"]) for row in rows]
     drawn = [key if key[0] == "margin" else (find(*key).monte_carlo.name, *key[1:]) for key in keys]
     of_pair = ("metric", "system_a", "system_b", "n_segments", "score_a", "score_b")
     pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
-    with_both_tests = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
-    families: dict[Hashable, list[int]] = {}
-    for place, key in enumerate(keys if with_both_tests else drawn):
-        families.setdefault(key, []).append(place)
-    return list(families.values())
+    if len(pairs) < len(rows):  # both the exact and the Monte Carlo test of a pair
+        drawn = keys
+    families: dict[Hashable, list[Row]] = {}
+    for row, key in zip(rows, drawn, strict=True):
+        families.setdefault(key, []).append(row)
+    for family in families.values():
+        p = np.array([row["pvalue"] or row["pvalue_high"] for row in family])
+        for row, adjusted in zip(family, holm(p).tolist(), strict=True):
+            row.update(pvalue_holm=adjusted, n_compared=len(family))
+    return rows

@@ -24,11 +24,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pairsig.comparisons import inputs, runs
-from pairsig.comparisons.compare import compare, planned
+from pairsig.comparisons.compare import Data, compare, planned, prepared
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling, Seed, seed_of
-from pairsig.io.choices import check_level, near
+from pairsig.io.choices import check_level, near, spelled
 from pairsig.io.errors import InputError, listed, named, plain, quoted
 from pairsig.io.packages import pd
 from pairsig.io.rendering import escaped
@@ -177,13 +176,12 @@ class Gate(Shown):
 
 
 def gate(
-    data: inputs.Data | Sequence[Statistics],
+    data: Data | Sequence[Statistics],
     margin: Amount | Sequence[Amount] | Mapping[str, Amount],
     *,
     metric: str | Metric | None = None,
     alpha: float = ALPHA,
     unit: Unit = "segment",
-    design: runs.Design | None = None,
     n_resamples: int = 100_000,
     rng: Seed = 2012,
     threads: int | None = None,
@@ -196,16 +194,13 @@ def gate(
     data
         Two systems, the baseline first, as for `compare`; or a list of such statistics.
     margin
-        Tolerated loss, in the unit of the scores or as a percentage such as "1%": of all scores, or by name of a score,
-        a task or a metric.
+        Tolerated loss, in the unit of the scores or as a percentage such as "1%": of all scores, or by name of a score.
     metric
         As for `compare`. Default: every metric of the data.
     alpha
         Level of each of the two claims.
     unit
         "document" to take whole documents as units.
-    design
-        Of several runs; see `compare_runs`.
     n_resamples, rng, threads, progress
         Of the test whether the candidate is worse, for metrics without an exact test; see `compare`.
 
@@ -244,17 +239,16 @@ def gate(
     resampling = Resampling(n_resamples, seed_of(rng), threads, progress=progress)
     checks = []
     for statistics, each in scored:
-        systems = list(dict.fromkeys(statistics.methods))
+        systems = statistics.systems
         if len(systems) != 2:
-            raise InputError(f"found the systems {listed(systems)}, expected two: the baseline and the candidate")
+            raise InputError(
+                f"found the systems {listed(systems)}, expected two with one run each: the baseline and the candidate"
+            )
         pair = Pair(each, statistics.of(each), statistics.documents_if(unit))
         best = margins.best_score(pair)
         points = margins.in_unit(wanted[each.name], "margin", best)
         margins.check_margin(points, each, best)
-        if design is not None or any(statistics.runs):
-            cells = _of_runs(statistics, pair, alpha, design)
-        else:
-            cells = _of_outputs(statistics, pair, points, alpha, resampling)
+        cells = _cells(statistics, pair, points, alpha, resampling)
         checks.append(
             Check(
                 name=each.name, margin=points, lower_is_better=not each.higher_is_better, n_segments=pair.n_segments,
@@ -274,38 +268,29 @@ def _statistics(data: Any, metric: str | Metric | None) -> Sequence[Statistics]:
         return data
     if isinstance(data, Statistics) and metric is None and data.metrics:
         return [data]
-    statistics, chosen = inputs.prepared(data, metric)
+    statistics, chosen = prepared(data, metric)
     return [replace(statistics, metrics=(chosen,))]
 
 
 def _margins(margin: Amount | Sequence[Amount] | Mapping[str, Amount], names: Sequence[str]) -> dict[str, str]:
-    """The margin of each score: that for its name, else for its task, else for its metric, else for all scores."""
+    """The margin of each score: that for its name, else that for all scores."""
     if isinstance(margin, Mapping):
         texts = [f"{name}={value}" for name, value in margin.items()]
     else:
         texts = list(map(str, [margin] if isinstance(margin, float | int | str) else margin))
-    keys = {}
-    for name in names:
-        words = name.split("/")
-        cuts = range(1, len(words))
-        tasks = ["/".join(words[:cut]) for cut in reversed(cuts)]
-        keys[name] = [name, *tasks, *("/".join(words[cut:]) for cut in cuts), ""]
-    known = list(dict.fromkeys(filter(None, chain.from_iterable(keys.values()))))
-    by_key: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for text in texts:
-        key, _, value = text.rpartition("=")
-        if key and key.casefold() not in map(str.casefold, known):
-            raise InputError(f"found a margin for {quoted(key)}, expected one of {listed(known)}{near(key, known)}")
-        if key.casefold() in by_key:
-            raise InputError(f"found two margins for {named(key) or 'all scores'}, expected one")
-        by_key[key.casefold()] = value
-    margins_of = {}
-    for name, keys_of_name in keys.items():
-        value = next((by_key[key.casefold()] for key in keys_of_name if key.casefold() in by_key), "")
-        if not value:
+        name, _, value = text.rpartition("=")
+        name = spelled(name, names)
+        if name and name not in names:
+            raise InputError(f"found a margin for {quoted(name)}, expected one of {listed(names)}{near(name, names)}")
+        if name in by_name:
+            raise InputError(f"found two margins for {named(name) or 'all scores'}, expected one")
+        by_name[name] = value
+    for name in names:
+        if name not in by_name and "" not in by_name:
             raise InputError(f"found no margin for {named(name)}, expected one: add --margin {name}=M, or --margin M")
-        margins_of[name] = value
-    return margins_of
+    return {name: by_name.get(name, by_name.get("", "")) for name in names}
 
 
 def _rare(pair: Pair, alpha: float) -> float:
@@ -320,10 +305,8 @@ def _rare(pair: Pair, alpha: float) -> float:
     return largest * float(1 - alpha ** (1 / pair.units.shape[1]))
 
 
-def _of_outputs(
-    statistics: Statistics, pair: Pair, margin: float, alpha: float, resampling: Resampling
-) -> dict[str, Any]:
-    """Cells of the check of one output of each system, of which A is the baseline."""
+def _cells(statistics: Statistics, pair: Pair, margin: float, alpha: float, resampling: Resampling) -> dict[str, Any]:
+    """The numbers of a check; system A is the baseline."""
     up, down = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
     worse, better = compare(
         statistics, [pair.metric], planned(alternatives=[up, down]), unit=pair.unit, resampling=resampling
@@ -340,24 +323,6 @@ def _of_outputs(
         "score_baseline": worse["score_a"], "score_candidate": worse["score_b"], "change": 0.0 - worse["difference"],
         "largest_loss": loss, "pvalue_worse": worse["pvalue"],
         "signature": worse["signature"], "notes": tuple(notes),
-    }  # fmt: skip
-
-
-def _of_runs(statistics: Statistics, pair: Pair, alpha: float, design: runs.Design | None) -> dict[str, Any]:
-    """The same for several runs per system."""
-    compared = runs.compare_runs(
-        statistics, metric=pair.metric, design=design, unit=pair.unit, confidence_level=1 - 2 * alpha
-    )
-    (row,) = compared._rows.itertuples(index=False)
-    ahead = -row.difference if pair.metric.higher_is_better else row.difference
-    # Without variance, only rare losses bound the loss; with too few runs for an interval, nothing does.
-    reach = 0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else (row.ci_high - row.ci_low) / 2
-    better = ahead > 0 and row.pvalue / 2 < alpha
-    return {
-        "score_baseline": row.score_a, "score_candidate": row.score_b, "change": -row.difference,
-        "largest_loss": 0.0 if better else max(reach - ahead, _rare(pair, alpha)),
-        "pvalue_worse": row.pvalue / 2 if ahead < 0 else 1 - row.pvalue / 2,
-        "signature": row.signature, "notes": tuple(row.notes),
     }  # fmt: skip
 
 

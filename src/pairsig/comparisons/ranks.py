@@ -6,17 +6,16 @@ import math
 from dataclasses import dataclass
 from html import escape
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.comparisons import inputs
+from pairsig.comparisons.compare import Data, prepared
 from pairsig.core.definitions import find
 from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.core.loops import check_few
 from pairsig.core.scores import Scorer
-from pairsig.core.statistics import Statistics
 from pairsig.core.steps import steps_by_column
 from pairsig.core.totals import Product, Progress, Resampling, Seed, seed_of
 from pairsig.io import rendering
@@ -25,15 +24,12 @@ from pairsig.io.columns import RANKED_PAIRS, RANKS
 from pairsig.io.errors import InputError, named
 from pairsig.io.memory import Memory
 from pairsig.io.packages import pd
-from pairsig.io.results import Plotted, TableResult
+from pairsig.io.results import TableResult
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.metrics.names import metric_name
 from pairsig.stats import paired
 from pairsig.stats.paired import Unit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +47,7 @@ Of simulated test sets of equally good systems with skewed values, those beyond 
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Ranking(TableResult, Plotted):
+class Ranking(TableResult):
     """Systems in the order of their scores, with simultaneous intervals of their ranks: what `rank` returns.
 
     `print` shows the table that `pairsig rank` prints, and a notebook shows the same as HTML.
@@ -67,36 +63,13 @@ class Ranking(TableResult, Plotted):
     alpha
         Family-wise error rate: the probability, at most, that any of the statements "is better than", and so any
         interval of a rank, is false.
-    statistics, metric
-        What was ranked. Every other function of pairsig accepts them.
     notes
         Sentences about the data.
     """
 
     pairs: Any
     alpha: float
-    statistics: Statistics
-    metric: Metric
     _pairs: pd.DataFrame
-
-    def _figure(self) -> Figure:
-        """How far each system is behind the first, and its possible ranks."""
-        from pairsig.io import pictures
-
-        table, n = self._rows, len(self._rows)
-        figure = pictures.Picture(figsize=(6.3, 0.9 + 0.17 * n))
-        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-        shown = table[["system", "score", "behind", "behind_high", "behind_low"]].to_numpy()
-        rows = [(f"{system}  {score:.2f}", *(-x for x in behind)) for system, score, *behind in shown]
-        pictures.plot_intervals(left, rows, f"gain over {table['system'].iloc[0]}, points of {table['metric'].iloc[0]}")
-        right.hlines(range(n), table["rank_low"], table["rank_high"], color=pictures.BLUE, linewidth=1.2)
-        right.plot(table["rank"], range(n), "o", color=pictures.INK, markersize=3.5, zorder=3)
-        right.set(xlabel="rank", xlim=(0.5, n + 0.5))
-        right.xaxis.get_major_locator().set_params(integer=True)
-        for border in np.flatnonzero(np.diff(table["cluster"])):
-            for axes in (left, right):
-                axes.axhline(border + 0.5, color=pictures.GREY, linewidth=0.6, linestyle=(0, (2, 2)))
-        return figure
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         notes = [f"<p>{escape(note)}</p>" if format == "html" else f"- {note}" for note in self.notes]
@@ -104,7 +77,7 @@ class Ranking(TableResult, Plotted):
 
 
 def rank(
-    data: inputs.Data,
+    data: Data,
     *,
     metric: str | Metric | None = None,
     alpha: float = 0.05,
@@ -112,7 +85,6 @@ def rank(
     rng: Seed = 2012,
     unit: Unit = "segment",
     threads: int | None = None,
-    memory: Memory | int | str | None = None,
     progress: Progress | None = None,
 ) -> Ranking:
     """Rank many systems, with simultaneous intervals of their ranks and adjusted p-values for all pairs.
@@ -134,8 +106,6 @@ def rank(
         "document" to swap whole documents instead of segments.
     threads
         Number of threads; default: all cores. It changes nothing but time.
-    memory
-        Limit for the process in bytes, or a size such as "4G"; default: what it uses and half of what is free.
     progress
         Called with numbers of shuffles as they are finished.
 
@@ -147,7 +117,8 @@ def rank(
     Raises
     ------
     InputError
-        If the data cannot be read or compared, if `alpha` is not between 0 and 1, or if the memory does not suffice.
+        If the data cannot be compared, if `alpha` is not between 0 and 1, or if half of the free memory does not
+        suffice.
 
     Notes
     -----
@@ -175,13 +146,13 @@ def rank(
     2     3         3          3    bad
     """
     check_level(alpha, "significance level")
-    memory = Memory.of(memory)
-    statistics, chosen = inputs.prepared(data, metric)
+    statistics, chosen = prepared(data, metric)
     if len(statistics.systems) < 2:
         raise InputError(f"found one system, {named(statistics.systems[0])}, expected at least two to rank")
     n_pairs = math.comb(len(statistics.systems), 2)
     check_few(n_pairs)
     counts = statistics.of_units(chosen, unit)
+    memory = Memory.half()
     # Influence values, the same in whole steps, and a copy while these are computed; about a kilobyte per pair.
     memory.require(3 * 8 * counts[:, :, 0].size + 1024 * n_pairs, f"ranking {len(counts):,} systems")
     scorer = Scorer(counts, chosen, statistics.systems, memory)
@@ -193,7 +164,7 @@ def rank(
     _, correlation = errors_and_correlations(counts, chosen, pairs, threads=threads)
     names, (a, b) = np.array(statistics.systems), pairs.T
     drawn = f"adjustment:max-t|{resampling.signature}"
-    signature = paired.with_settings(paired.signature(chosen, find("randomization"), unit, drawn), statistics)
+    signature = paired.signature(chosen, find("randomization"), unit, drawn, statistics)
     compared = frame(
         RANKED_PAIRS,
         {
@@ -217,8 +188,6 @@ def rank(
         table=statistics.as_read(systems),
         pairs=statistics.as_read(compared),
         alpha=alpha,
-        statistics=statistics,
-        metric=chosen,
         notes=tuple(dict.fromkeys([*filter(None, [_skewed(values, unit)]), *statistics.notes])),
         _rows=systems,
         _pairs=compared,
@@ -400,7 +369,12 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     )
     level = f" [{100 * (1 - ranking.alpha):g} %]" if table["behind_low"].notna().any() else ""
     columns = RANKS.view(
-        cluster="", ranks="rank", system="", score=metric_name(ranking.metric.name), behind=f"behind{level}", p_next=""
+        cluster="",
+        ranks="rank",
+        system="",
+        score=metric_name(table["metric"].iloc[0]),
+        behind=f"behind{level}",
+        p_next="",
     )
     return rendering.render(
         rows,

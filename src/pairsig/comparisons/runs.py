@@ -1,9 +1,7 @@
-"""Systems with several runs: whether a system would be better again if it were run again.
+"""Systems that were trained several times: whether a system would be better again if it were trained again.
 
-A run is a training with another seed or training set, or one of several outputs sampled from a generative model. In a
-**crossed** design a run is the same for all units (segments or documents), as a training is. In a **nested** design
-every unit is sampled anew, so the units show all variance between runs. Two systems share their units, but not their
-runs. See docs/runs.md.
+A run is a training with another seed or training set. It is the same for all units (segments or documents), that is
+crossed with them. Two systems share their units, but not their runs. See docs/runs.md.
 """
 
 from __future__ import annotations
@@ -11,19 +9,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig import __version__
-from pairsig.comparisons import inputs
-from pairsig.comparisons.compare import Pairs, named_pairs
+from pairsig.comparisons.compare import Data, Pairs, named_pairs, prepared
+from pairsig.core.definitions import Named
 from pairsig.core.influence import ACCURACY, degrees_of_freedom, influence_values
 from pairsig.core.scores import Scorer
 from pairsig.core.statistics import Statistics
 from pairsig.io import rendering
-from pairsig.io.choices import check_level, choose
+from pairsig.io.choices import check_level
 from pairsig.io.columns import DIFFERENCE, RUNS
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
@@ -32,10 +29,9 @@ from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.metrics.names import metric_name
 from pairsig.stats.adjust import holm
-from pairsig.stats.paired import Unit, with_settings
+from pairsig.stats.paired import Unit, signature
 from pairsig.stats.pass_fail import score_of_a_pass
 
-Design = Literal["crossed", "nested"]
 Floats = NDArray[np.float64]
 
 LEAST = 2
@@ -55,55 +51,23 @@ _RARE = (
     "interval covers it"
 )
 
-_DRIFT = 1e-3
-"""Significance level at which runs that are declared nested are found to differ as wholes."""
-
 _BAND = 1e-12
 """Scores that are closer than this, relative to them, are equal."""
 
 
-def design_of(statistics: Statistics) -> Design:
-    """The design that the data declare: nested if a log says that every item was sampled anew, else crossed."""
-    return "nested" if statistics.provenance.get("design") == "nested" else "crossed"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class RunComparison(TableResult):
-    """Systems with several runs, compared in pairs over their runs and the test set: what `compare_runs` returns.
-
-    `print` shows the table that `pairsig compare` prints, and a notebook shows the same as HTML.
-
-    Attributes
-    ----------
-    table
-        One row per pair of systems, in the kind of data frame that was passed; the columns are those of `pairsig runs`.
-    statistics, metric
-        What was compared. Every other function of pairsig accepts them.
-    notes
-        Sentences about what the p-values and intervals do not cover.
-    """
-
-    statistics: Statistics
-    metric: Metric
-
-    def _rendered(self, format: str) -> str:  # noqa: A002
-        return render(self._rows, format)
-
-
 def compare_runs(
-    data: inputs.Data,
+    data: Data,
     *,
     metric: str | Metric | None = None,
     pairs: Pairs = "all",
     baseline: str | None = None,
-    design: Design | None = None,
     unit: Unit = "segment",
     confidence_level: float = 0.95,
-) -> RunComparison:
-    """Compare systems that were run several times, over their runs and the test set together.
+) -> TableResult:
+    """Compare systems that were trained several times, over their runs and the test set together.
 
     Two p-values answer two questions. `pvalue_outputs`: would these outputs differ on other test sets? `pvalue`: would
-    the systems differ there if they were trained, or sampled, again?
+    the systems differ there if they were trained again?
 
     Parameters
     ----------
@@ -113,9 +77,6 @@ def compare_runs(
     pairs, baseline
         "all" pairs (the default), or the "first" system and every other; with the name of a `baseline`, every other
         system and that one, which is system B.
-    design
-        "crossed" if a run is the same for all segments, as a training is, or "nested" if every segment was sampled
-        anew. Default: what the data say, else "crossed".
     unit
         "document" to take whole documents as units.
     confidence_level
@@ -123,29 +84,28 @@ def compare_runs(
 
     Returns
     -------
-    RunComparison
+    TableResult
         `print` it for the table of `pairsig compare`. `.table` has one row per pair. `difference` is score(A) −
         score(B), of mean scores over runs; `standard_error` is √V, and `ci_low` and `ci_high` are the ends of the
         difference ± t √V. `pvalue_holm` adjusts `pvalue` for the number of pairs. The three standard deviations refer
         to a gain between *one* run of each system: `sd_test_set` is the part of the test set (S² minus g²/k of both),
-        `sd_training` that of training (Σ s² − g²), and `sd_rest` the differences between runs on single units (Σ g²; in
-        a nested design, sampling). `notes` has sentences about the limits of the row.
+        `sd_training` that of training (Σ s² − g²), and `sd_rest` the differences between runs on single units (Σ g²).
+        `notes` has sentences about the limits of the row.
 
     Raises
     ------
     InputError
-        If a system has a single run where more are needed, if there are fewer than two systems or units, or if a number
-        is out of range.
+        If a system has a single run, if there are fewer than two systems or units, or if a number is out of range.
 
     Notes
     -----
     D is the difference between the mean scores of two systems over their k runs. S² is its variance over test sets for
     these runs, s² the variance between the scores of a system's runs, and g² the part of s² that another test set would
     change. With T Student's distribution, `pvalue_outputs` is 2 T(−|D| / S), and `pvalue` is 2 T(−|D| / √V) with V = S²
-    + Σ max(0, s² − g²)/k in a crossed design and V = S² in a nested one (degrees of freedom: Satterthwaite 1946). Below
-    p = 1e-4, and with fewer than 50 units, it shows the order of magnitude only. Where S² or V is 0, the data do not
-    show how much the difference varies: then p is 1, and for V = 0 the interval is nan. Rare failures of a run that did
-    not occur are not covered. docs/runs.md has all formulas, and simulated error rates.
+    + Σ max(0, s² − g²)/k (degrees of freedom: Satterthwaite 1946). Below p = 1e-4, and with fewer than 50 units, it
+    shows the order of magnitude only. Where S² or V is 0, the data do not show how much the difference varies: then p
+    is 1, and for V = 0 the interval is nan. Rare failures of a run that did not occur are not covered. docs/runs.md has
+    all formulas, and simulated error rates.
 
     Examples
     --------
@@ -158,42 +118,28 @@ def compare_runs(
       better  difference  pvalue_outputs  pvalue
     0    new       -0.06          0.0003  0.1485
     """
-    statistics, chosen = inputs.prepared(data, metric)
-    design = design_of(statistics) if design is None else design
-    choose(design, ("crossed", "nested"), "design")
+    statistics, chosen = prepared(data, metric)
     check_level(confidence_level, "confidence level")
     counts = statistics.of_units(chosen, unit)
     if counts.shape[1] < 2:
         raise InputError(f"found a test set of one {unit}, expected at least two to estimate how much scores vary")
-    systems = _systems(statistics, counts, chosen, design)
+    systems = _systems(statistics, counts, chosen)
     missing = statistics.provenance.get("missing")
     left = f"--missing {missing.replace(':', ' was applied to ')} items without a score" if missing else ""
-    shared = {
-        "metric": chosen.name,
-        "n_segments": statistics.counts.shape[1],
-        "design": design,
-        "signature": with_settings(
-            f"metric:{chosen.name}|test:runs|design:{design}|unit:{unit}|version:{__version__}", statistics
-        ),
-    }
     largest = score_of_a_pass(counts, chosen) or chosen.scale or math.inf
     rows = []
     for a, b in named_pairs(list(systems), pairs, baseline):
-        cells = _pair(systems[a], systems[b], design == "nested", confidence_level, largest, unit)
+        cells = _pair(systems[a], systems[b], confidence_level, largest, unit)
         if not chosen.higher_is_better:
             cells["ci_low"], cells["ci_high"] = 0.0 - cells["ci_high"], 0.0 - cells["ci_low"]
         cells["notes"] += [left] * bool(left)
-        rows.append(shared | cells)
-    for row, adjusted in zip(rows, holm(np.array([row["pvalue"] for row in rows])).tolist(), strict=True):
-        row |= {"pvalue_holm": adjusted, "n_compared": len(rows)}
-    table = frame(RUNS, rows)
-    return RunComparison(
-        table=statistics.as_read(table),
-        statistics=statistics,
-        metric=chosen,
-        notes=tuple(dict.fromkeys([*chain.from_iterable(row["notes"] for row in rows), *statistics.notes])),
-        _rows=table,
-    )
+        rows.append(cells)
+    adjusted = holm(np.array([row["pvalue"] for row in rows]))
+    signed = signature(chosen, Named("", "two-sided", name="runs"), unit, "", statistics)
+    same: dict[str, Any] = {"metric": chosen.name, "n_segments": statistics.counts.shape[1], "signature": signed}
+    table = frame(RUNS, pd.DataFrame(rows).assign(pvalue_holm=adjusted, n_compared=len(rows), **same))
+    notes = dict.fromkeys([*chain.from_iterable(row["notes"] for row in rows), *statistics.notes])
+    return TableResult(table=statistics.as_read(table), notes=tuple(notes), _rows=table, _render=render)
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
@@ -212,7 +158,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     ]
     lines = [
         "p (outputs): would these outputs, averaged over runs, differ on other test sets from the same source?",
-        "p: would they differ there if the systems were run again? The interval answers the same question",
+        "p: would they differ there if the systems were trained again? The interval answers the same question",
     ]
     if table["n_compared"].max() > 1:
         columns.append(RUNS["pvalue_holm"])
@@ -234,35 +180,34 @@ def caveats(table: pd.DataFrame) -> list[str]:
 def variance_shares(row: Any) -> list[tuple[str, float]]:
     """The sources of the variance of a gain between single runs, with their shares; none if that is unknown."""
     parts = {"the test set": row.sd_test_set, "training": row.sd_training, "single segments": row.sd_rest}
-    if row.design == "nested":
-        parts = {"the test set": row.sd_test_set, "sampling": row.sd_rest}
     whole = math.fsum(sd**2 for sd in parts.values())
-    return [(name, sd**2 / whole) for name, sd in parts.items()] if whole > 0 else []  # nan for a single run
+    return [(name, sd**2 / whole) for name, sd in parts.items()] if whole > 0 else []
 
 
 def made_of(row: Any) -> list[str]:
     """A sentence about the components of a gain's variance; none if they are unknown."""
     shares = [f"{100 * share:.0f} % from {name}" for name, share in variance_shares(row)]
-    if shares and row.design == "crossed":
-        low, high = row.sd_training_low, row.sd_training_high
-        shares[1] += f" (standard deviation {row.sd_training:.2g}, 95 % CI {low:.2g} to {high:.2g})"
-    return [f"variance of a gain between single runs: {', '.join(shares)}"] if shares else []
+    if not shares:
+        return []
+    low, high = row.sd_training_low, row.sd_training_high
+    shares[1] += f" (standard deviation {row.sd_training:.2g}, 95 % CI {low:.2g} to {high:.2g})"
+    return [f"variance of a gain between single runs: {', '.join(shares)}"]
 
 
 @dataclass(frozen=True)
 class _System:
-    """Estimates from the k runs of one system; those of variances are nan for a single run."""
+    """Estimates from the k runs of one system."""
 
     name: str
     k: int
     score: float  # mean of the runs
     quality: float  # the same, its sign changed where lower is better
     mean: Floats  # ū, (units,)
-    total: float = math.nan  # s²
-    rest: float = math.nan  # g²
+    total: float  # s²
+    rest: float  # g²
 
 
-def _systems(statistics: Statistics, counts: NDArray[Any], metric: Metric, design: Design) -> dict[str, _System]:
+def _systems(statistics: Statistics, counts: NDArray[Any], metric: Metric) -> dict[str, _System]:
     """The systems by name, whose runs are the systems of `statistics`."""
     scorer, influence = Scorer(counts, metric, statistics.systems), influence_values(counts, metric)
     methods = np.array(statistics.methods)
@@ -272,37 +217,29 @@ def _systems(statistics: Statistics, counts: NDArray[Any], metric: Metric, desig
     systems = {}
     for name in names:
         rows = np.flatnonzero(methods == name)
-        if design == "crossed" and len(rows) < LEAST:
+        if len(rows) < LEAST:
             numbered = "; the data name no runs: --numbered or Statistics.numbered() finds NAME-1, NAME-2, …"
             raise InputError(
                 f"system {named(name)} has one run, expected at least {LEAST} to estimate how much runs differ"
                 f"{'' if any(statistics.runs) else numbered}"
             )
-        systems[name] = _system(name, float(scorer.scores[rows].mean()), scorer.quality[rows], influence[rows], design)
+        systems[name] = _system(name, float(scorer.scores[rows].mean()), scorer.quality[rows], influence[rows])
     return systems
 
 
-def _system(name: str, score: float, quality: Floats, influence: Floats, design: Design) -> _System:
+def _system(name: str, score: float, quality: Floats, influence: Floats) -> _System:
     """Estimates from the scores (runs,) and influence values (runs × units) of one system."""
     k, n = influence.shape
     centred = influence - influence.mean(axis=1, keepdims=True)
     mean = centred.mean(axis=0)
-    estimated = _System(name, k, score, float(quality.mean()), mean)
-    if k < LEAST:
-        return estimated
     apart = centred - mean
-    if design == "nested":
-        # Every unit is sampled anew: the deviation of a run's score is a sum of noise in its units.
-        apart = apart + (quality - quality.mean())[:, None] / n
     apart[np.abs(apart) <= ACCURACY * np.abs(centred).max()] = 0.0
-    squares = np.square(apart).sum(axis=0) / (k - 1)
-    scale = 1.0 if design == "nested" else n / (n - 1)
+    rest = n / (n - 1) * float((np.square(apart).sum(axis=0) / (k - 1)).sum())
     equal = np.ptp(quality) <= _BAND * np.abs(quality).max()
-    total = 0.0 if equal else float(quality.var(ddof=1))
-    return replace(estimated, total=total, rest=scale * float(squares.sum()))
+    return _System(name, k, score, float(quality.mean()), mean, 0.0 if equal else float(quality.var(ddof=1)), rest)
 
 
-def _pair(a: _System, b: _System, nested: bool, confidence_level: float, largest: float, unit: Unit) -> dict[str, Any]:
+def _pair(a: _System, b: _System, confidence_level: float, largest: float, unit: Unit) -> dict[str, Any]:
     """Cells of the comparison of two systems, of which the interval is that of the gain; higher is better.
 
     `largest` is the largest possible gain: no end of an interval and no standard deviation is larger.
@@ -314,13 +251,12 @@ def _pair(a: _System, b: _System, nested: bool, confidence_level: float, largest
     difference[np.abs(difference) <= ACCURACY * size] = 0.0
     squares, n = np.square(difference), len(difference)
     outputs, degrees = n / (n - 1) * float(squares.sum()), float(degrees_of_freedom(squares))  # S²
-    of_training = [0.0 if nested else max(0.0, system.total - system.rest) for system in (a, b)]  # s² − g²
+    of_training = [max(0.0, system.total - system.rest) for system in (a, b)]  # s² − g²
     variance = outputs + (of_training[0] / a.k + of_training[1] / b.k)  # V
     # An estimate of s² counts in the degrees of freedom of V even where it is below g².
+    parts = zip(of_training, (a, b), strict=True)
     doubt = outputs**2 / degrees
-    if not nested:
-        parts = zip(of_training, (a, b), strict=True)
-        doubt += sum(((training + system.rest) / system.k) ** 2 / (system.k - 1) for training, system in parts)
+    doubt += sum(((training + system.rest) / system.k) ** 2 / (system.k - 1) for training, system in parts)
     freedom = variance**2 / doubt if doubt > 0 else n - 1.0
 
     def p(of: float, degrees: float) -> float:
@@ -330,12 +266,15 @@ def _pair(a: _System, b: _System, nested: bool, confidence_level: float, largest
     has_interval = variance > 0 and freedom >= _LEAST_FREEDOM
     reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * math.sqrt(variance) if has_interval else math.nan
     rest = a.rest + b.rest
-    training = {"sd_training": sum(of_training), "sd_training_low": math.nan, "sd_training_high": math.nan}
-    if not nested:
-        totals, degrees_of_runs = np.array([[a.total, b.total]]), np.array([[a.k - 1.0, b.k - 1.0]])
-        low, high = sum_of_variances(totals, degrees_of_runs, (1 - confidence_level) / 2)
-        training |= {"sd_training_low": float(low[0]) - rest, "sd_training_high": float(high[0]) - rest}
-    variances = {"sd_test_set": outputs - (a.rest / a.k + b.rest / b.k), **training, "sd_rest": rest}
+    totals, degrees_of_runs = np.array([[a.total, b.total]]), np.array([[a.k - 1.0, b.k - 1.0]])
+    low, high = sum_of_variances(totals, degrees_of_runs, (1 - confidence_level) / 2)
+    variances = {
+        "sd_test_set": outputs - (a.rest / a.k + b.rest / b.k),
+        "sd_training": sum(of_training),
+        "sd_training_low": float(low[0]) - rest,
+        "sd_training_high": float(high[0]) - rest,
+        "sd_rest": rest,
+    }
     return {
         "system_a": a.name,
         "system_b": b.name,
@@ -351,7 +290,7 @@ def _pair(a: _System, b: _System, nested: bool, confidence_level: float, largest
         "pvalue_outputs": p(outputs, degrees),
         "pvalue": p(variance, freedom),
         **{name: float(np.minimum(np.sqrt(np.maximum(0.0, part)), largest)) for name, part in variances.items()},
-        "notes": _notes(a, b, nested, p(variance, freedom), (outputs, variance), has_interval, unit),
+        "notes": _notes(a, b, p(variance, freedom), (outputs, variance), has_interval, unit),
     }
 
 
@@ -366,40 +305,27 @@ def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[
 
 
 def _notes(
-    a: _System, b: _System, nested: bool, p: float, variances: tuple[float, float], has_interval: bool, unit: Unit
+    a: _System, b: _System, p: float, variances: tuple[float, float], has_interval: bool, unit: Unit
 ) -> list[str]:
     """Warnings about the p-value over runs; `variances` are S² and V."""
     outputs, variance = variances
     flat = f"the difference is the same on every {unit}, which does not show how much it varies, so p (outputs) is 1"
     flat += ", p is 1, and there is no interval" * (variance == 0)
+    few_runs = (
+        f"{system.name} has {system.k} runs, too few to estimate the training variance well: the false-positive rate "
+        "of p < 0.05 is 3 to 12 %"
+        for system in (a, b)
+        if system.k < FEW_RUNS
+    )
     n_units = len(a.mean)
     notes = [
         "there are too few runs for a confidence interval (fewer than two degrees of freedom)"
         * (variance > 0 and not has_interval),
         f"{n_units} {unit}s are too few for the normal approximation of p-values and intervals" * (n_units < FEW_UNITS),
-        _note(a, nested, unit),
-        _note(b, nested, unit),
+        *few_runs,
         f"p below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there"
         * (0 < p < SMALL_P),
         flat * (outputs == 0),
-        _RARE * (not nested and min(a.k, b.k) < _MANY_RUNS),
+        _RARE * (min(a.k, b.k) < _MANY_RUNS),
     ]
     return list(filter(None, notes))
-
-
-def _note(system: _System, nested: bool, unit: Unit) -> str:
-    from scipy.special import chdtrc
-
-    if not nested and system.k < FEW_RUNS:
-        return (
-            f"{system.name} has {system.k} runs, too few to estimate the training variance well: the false-positive "
-            "rate of p < 0.05 is 3 to 12 %"
-        )
-    if nested and system.k >= LEAST and system.rest > 0:
-        drift = float(chdtrc(system.k - 1, (system.k - 1) * system.total / system.rest))
-        if drift < _DRIFT:
-            return (
-                f"the mean scores of the runs of {system.name} differ more than they would if each {unit} were sampled "
-                f"anew (p = {drift:.1g}): use --design crossed if the runs are trainings"
-            )
-    return ""

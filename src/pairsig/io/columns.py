@@ -139,13 +139,6 @@ ESTIMATOR = Column(
     str,
     "how the p-value of randomization was estimated: plain, near-exact, or as a bound; empty for other tests",
 )
-NEAR_EXACT = (
-    ESTIMATOR,
-    p_value("pvalue_linear", "p-value of the linear approximation of the gain", missing=True),
-    Column("n_added", float, "shuffles that are extreme, but not by the linear approximation", missing=True),
-    Column("n_removed", float, "shuffles that are extreme only by the linear approximation", missing=True),
-)
-"""What the near-exact p-value of randomization follows from, and which estimator was used."""
 
 STATISTICS = Table(
     "statistics",
@@ -192,7 +185,6 @@ COMPARISONS = Table(
         count("n_resamples", "number of resamples or shuffles"),
         count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
         count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
-        *NEAR_EXACT,
         replace(PVALUE, meaning="two-sided p-value; missing if the test is one-sided", missing=True),
         replace(
             PVALUE_ONE_SIDED,
@@ -205,7 +197,7 @@ COMPARISONS = Table(
     ),
     key=("dataset", "test_set", "metric", "test", "system_a", "system_b"),
 )
-"""Table of `pairsig all-pairs` and `pairsig merge`: one row per pair of systems. The test set has `n_segments`."""
+"""Table of the study: one row per pair of systems. The test set has `n_segments`."""
 
 BASELINE = Table(
     "baseline",
@@ -298,10 +290,6 @@ RUNS = Table(
         count("n_runs_a", "runs of system A", "runs", "runs A"),
         count("n_runs_b", "runs of system B", "runs", "runs B"),
         N_SEGMENTS,
-        Column(
-            "design", str, "`crossed` if a run covers all segments; `nested` if every segment is sampled independently",
-            choices=("crossed", "nested"),
-        ),
         points("score_a", "mean score of the runs of system A", "score A"),
         points("score_b", "mean score of the runs of system B", "score B"),
         DIFFERENCE,
@@ -354,27 +342,21 @@ PLAN = Table(
     "plan",
     (
         METRIC,
-        Column("question", str, "quantity that was asked for", choices=("segments", "gain", "margin")),
-        Column("claim", str, "claim to be established", choices=("difference", "equivalence", "not-worse")),
-        points("gain", "true gain: specified, or the smallest that is detected; 0 for equal systems", missing=True),
-        *ends("gain", "its interval, if the gain was asked for", missing=True),
-        points("margin", "of equivalence or non-inferiority: specified, or the smallest sufficient", missing=True),
-        *ends("margin", "its interval, if the margin was asked for", missing=True),
-        count("n_segments", "size of the test set: specified, or the smallest sufficient", "segments", missing=True),
-        count("n_low", "lower end of its interval, if the size was asked for", "segments", missing=True),
+        points("gain", "true gain"),
+        count("n_segments", "the smallest sufficient test set; missing if none is", "segments", missing=True),
+        count("n_low", "lower end of its interval", "segments", missing=True),
         count("n_high", "upper end of its interval; missing if no size is sufficient", "segments", missing=True),
         count("n_documents", "the size in documents, if these are the unit", "documents", missing=True),
-        share("power", "probability that the test establishes the claim", missing=False),
+        share("power", "probability that the test detects the gain", missing=False),
         Column("power_low", float, "lower end of its interval; missing if no size is sufficient", missing=True),
         Column("power_high", float, "upper end of its interval; missing if no size is sufficient", missing=True),
         Column("alpha", float, "significance level"),
-        Column("test", str, "test with this power"),
         points("deviation", "standard deviation of the per-unit difference between two systems"),
         Column("source", str, "source of this standard deviation", choices=("pilot", "variance model", "outcomes")),
         Column("given", str, "what was known about the correlation of the systems; empty for a pilot"),
         Column("notes", list, "caveats about the numbers of this row"),
     ),
-    key=("metric", "question", "claim", "gain", "margin", "n_segments"),
+    key=("metric", "gain"),
 )
 """Table that `pairsig plan` prints."""
 

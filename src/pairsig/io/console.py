@@ -335,25 +335,6 @@ def whole(text: str) -> int:
 whole.__name__ = "whole number"
 
 
-def numbers(text: str) -> list[int]:
-    """Whole numbers separated by commas."""
-    return [whole(number) for number in text.split(",")]
-
-
-numbers.__name__ = "list of whole numbers"
-
-
-def size(text: str) -> str:
-    """A memory size such as 500M or 4G."""
-    from pairsig.io.memory import parse
-
-    try:
-        parse(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
-
-
 def output(text: str, suffixes: Sequence[str] = ()) -> Path:
     """A file that can probably be written, as far as is known before the work starts."""
     path = Path(text)

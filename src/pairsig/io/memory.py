@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pairsig.io.errors import InputError
-
-_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -20,16 +17,9 @@ class Memory:
     limit: int
 
     @classmethod
-    def of(cls, amount: Memory | int | str | None = None) -> Memory:
-        """A limit from bytes or from a size such as "4G". Default: what is used already, and half of what is free."""
-        if amount is None:
-            return cls(_taken() + free() // 2)
-        if isinstance(amount, Memory):
-            return amount
-        limit = parse(amount) if isinstance(amount, str) else amount
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InputError(f"found the memory {amount!r}, expected a number of bytes, or a size such as 500M or 4G")
-        return cls(limit)
+    def half(cls) -> Memory:
+        """A limit of what is used already and half of what is free."""
+        return cls(_taken() + free() // 2)
 
     @classmethod
     def whole(cls) -> Memory:
@@ -52,17 +42,8 @@ def too_little(needed: int, left: int, noun: str) -> InputError:
     """The error if memory does not suffice."""
     return InputError(
         f"{noun}: at least {shown(needed)} of memory are needed, and {shown(left)} are left; "
-        "raise the limit (--memory, memory=) or compare fewer systems"
+        "use a machine with more, or compare fewer systems"
     )
-
-
-def parse(text: str) -> int:
-    """The bytes of a size such as 500M, 4G or 1.5 GiB; K, M, G and T are powers of 1024."""
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise InputError(f"found the memory {text!r}, expected a size such as 500M or 4G")
-    number, unit = match.groups()
-    return round(float(number) * 2.0 ** (10 * (1 + "KMGT".index(unit.upper()))))
 
 
 def shown(n_bytes: int) -> str:
@@ -71,7 +52,7 @@ def shown(n_bytes: int) -> str:
 
 
 def free() -> int:
-    """Free bytes of the machine. Containers and jobs of a cluster may have less, which `--memory` says."""
+    """Free bytes of the machine."""
     import psutil
 
     return int(psutil.virtual_memory().available)

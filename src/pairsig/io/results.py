@@ -1,17 +1,14 @@
-"""What all results have in common: they show themselves, and turn into rows, JSON and figures."""
+"""What all results have in common: they show themselves, and turn into rows and JSON."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pairsig.io.packages import pd
 from pairsig.io.tables import as_object, flat
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Shown:
@@ -32,33 +29,6 @@ class Shown:
         return json.dumps(self.to_dict(), indent=2)
 
 
-class Plotted:
-    """A result with a figure, `_figure`."""
-
-    def _figure(self) -> Figure:
-        raise NotImplementedError
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Plot the result.
-
-        Parameters
-        ----------
-        path
-            File to write as well: .svg, .pdf or .png.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A notebook shows it.
-        """
-        from pairsig.io import pictures
-
-        figure = pictures.styled(self._figure)()
-        if path is not None:
-            pictures.save(figure, path)
-        return figure
-
-
 class OneRow(Shown):
     """A result whose fields are its only row."""
 
@@ -75,14 +45,24 @@ class OneRow(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TableResult(Shown):
-    """A result that `print` shows as text, and a notebook as HTML: `_rendered` in the format "table" or "html"."""
+    """A table as a result: `print` shows it as the command line does, and a notebook as HTML.
+
+    Attributes
+    ----------
+    table
+        The rows, in the kind of data frame that was passed; the columns are those of the command.
+    notes
+        Sentences about how the input was read, and about what the numbers do not cover.
+    """
 
     table: Any
     notes: tuple[str, ...]
     _rows: pd.DataFrame
+    _render: Callable[[pd.DataFrame, str], str] | None = None
 
     def _rendered(self, format: str) -> str:  # noqa: A002
-        raise NotImplementedError
+        assert self._render is not None
+        return self._render(self._rows, format)
 
     def __str__(self) -> str:
         return self._rendered("table")

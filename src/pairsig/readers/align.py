@@ -88,15 +88,13 @@ def align(
     for nouns, of_items in labels.items():
         if of_items:
             arrays[nouns] = label_array(of_items, f"{first.source}: {nouns[:-1]}")
-    design = next((part.design for part in parts if part.design), "")
     aligned = []
     for alike, used, more_notes, signed in _used(parts, names, items, metrics, missing):
         columns = tuple(dict.fromkeys(chain.from_iterable(metric.columns for metric in alike)))
-        settings = {"missing": signed, "design": design}
         of_used: dict[str, Any] = {nouns: array[used] for nouns, array in arrays.items()}
         statistics = Statistics(
             systems=tuple(names), **of_used, columns=columns, counts=_stacked(parts, columns, used), runs=tuple(runs),
-            provenance={key: value for key, value in settings.items() if value}, metrics=tuple(alike),
+            provenance={"missing": signed} if signed else {}, metrics=tuple(alike),
         )  # fmt: skip
         all_notes = dict.fromkeys([*notes, *more_notes, *statistics.inconsistencies()])
         aligned.append(replace(statistics, notes=tuple(all_notes)))

@@ -24,7 +24,6 @@ from pairsig.io import tables
 from pairsig.io.choices import choose, once, options_of, spelled
 from pairsig.io.errors import InputError, listed, printable
 from pairsig.io.files import MAX_LINES, beginning
-from pairsig.io.memory import Memory
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
@@ -161,9 +160,7 @@ def read(
     )
 
 
-def read_all(
-    data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequence[str] = (), memory: Memory | None = None
-) -> list[Statistics]:
+def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequence[str] = ()) -> list[Statistics]:
     """Read what `read` takes: one `Statistics` for all scores of the same items.
 
     Parameters
@@ -181,7 +178,7 @@ def read_all(
     several = list(data.values()) if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else [data]
     called = [str(name) for name in data] if isinstance(data, Mapping) else names_of_systems
     if _are_paths(several):
-        return _of_files(several, declared, called, memory)
+        return _of_files(several, declared, called)
     if several and all(map(_is_frame, several)):
         return _of_frames(several, declared, called)
     if isinstance(data, Mapping):
@@ -225,9 +222,7 @@ def _are_paths(data: Sequence[Any]) -> bool:
 # Files.
 
 
-def _of_files(
-    data: Sequence[Any], declared: dict[str, Any], called: Sequence[str], memory: Memory | None
-) -> list[Statistics]:
+def _of_files(data: Sequence[Any], declared: dict[str, Any], called: Sequence[str]) -> list[Statistics]:
     """Files of systems, by the reader that is declared or recognized; a list of files has the runs of a system."""
     references = list(map(str, _several(declared.get("reference", ()))))
     resolved = {Path(reference).resolve() for reference in references}
@@ -244,7 +239,7 @@ def _of_files(
     paths = list(chain(*groups))
     reader = declared.get("reader")
     if reader is None and len(paths) == 1 and not declared.keys() - {"metric", "missing"} and is_statistics(paths[0]):
-        return [_of_statistics(paths[0], declared, memory)]
+        return [_of_statistics(paths[0], declared)]
     reader = reader or _recognized(paths, references, declared)
     kind = readers.kind_of(reader)
     if "reader" not in declared and reader not in (*readers.TABLES, "text"):
@@ -298,11 +293,11 @@ def _recognized(paths: Sequence[str], references: Sequence[str], declared: Mappi
     return reader
 
 
-def _of_statistics(path: str, declared: Mapping[str, Any], memory: Memory | None) -> Statistics:
+def _of_statistics(path: str, declared: Mapping[str, Any]) -> Statistics:
     """A file that `pairsig.write_statistics` wrote."""
     if "missing" in declared:
         raise InputError(f"{path}: found --missing, which does nothing here: statistics lack no count\nleave it out")
-    data = statistics.read(path, memory=memory)
+    data = statistics.read(path)
     warnings = [f"{path}: warning: {sentence}" for sentence in data.inconsistencies()]
     data = replace(
         data, metrics=tuple(map(registry.metric, declared.get("metric", ()))) or (statistics.only_metric(data),)
@@ -403,9 +398,10 @@ def _together(
     for part in parts:
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    asked = [name for name in declared.get("metric", ()) if not passes(str(name))]
-    if "sample" in declared and first.is_log:
-        estimators = [name for name in declared.get("metric", ()) if passes(str(name))]
+    asked = list(declared.get("metric", ()))
+    if any(part.sampled for part in parts):
+        estimators = [name for name in asked if passes(str(name))]
+        asked = [name for name in asked if name not in estimators]
         files = [_over_runs(of_file, estimators) for of_file in files]
         parts = list(chain.from_iterable(files))
     called, runs_of = names.of_outputs(files, systems, runs)
@@ -430,7 +426,9 @@ def _together(
     results = [data.in_order() for data in results]
     if "macro" in declared:
         results = [tasks.macro(data) for data in results]
-    about = summary(sources, results, first.by, samples=parts[0].samples, parts=parts)
+    about = summary(
+        sources, results, first.by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts
+    )
     settings = {"settings": text} if (text := _settings(declared, reader)) else {}
     return [
         replace(data, provenance={**data.provenance, **settings},
@@ -484,8 +482,8 @@ def _over_runs(parts: Sequence[Output], estimators: Sequence[str]) -> tuple[Outp
                 metrics = [replace(average(name.lower(), factor=100), title=name.lower())]
                 values = {name.lower(): over_samples(scores, item_of, list(places), name, first.source)}
         averaged.append(replace(
-            first, run="", items=tuple(places), values=values, metrics=tuple(metrics), design="", lines=(),
-            samples=f"{len(of_system)} samples per item, averaged",
+            first, run="", items=tuple(places), values=values, metrics=tuple(metrics), lines=(),
+            samples=f"{len(of_system)} samples per item, averaged" if len(of_system) > 1 else "",
             documents=_first_of(of_system, places, "documents"), domains=_first_of(of_system, places, "domains"),
             contents=_first_of(of_system, places, "contents"),
         ))  # fmt: skip

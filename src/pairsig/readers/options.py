@@ -54,7 +54,7 @@ OPTIONS: Mapping[str, Option] = {
     "systems": Option((*_TABLES, "swebench", "comet", "mt_metrics_eval"),
                        "a column per system: scores, or answers for --gold", "COL,COL", rare=False),
     "run": Option(_TABLES, "column with the run: a training, crossed with the items", "COL", rare=False),
-    "sample": Option((*_TABLES, "inspect", "helm"),
+    "sample": Option(_TABLES,
                       "column with the sample, rater, turn or order: averaged per item", "COL", rare=False),
     "score": Option((*_TABLES, "arrays"), "columns with scores, or A/B for a ratio of sums", "COL[,COL]", rare=False),
     "gold": Option(_TABLES, "column with the right answer; needs --systems or --prediction", "COL", rare=False),

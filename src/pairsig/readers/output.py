@@ -140,9 +140,8 @@ class Output:
         Settings that tell systems of the same name apart, such as a temperature.
     conditions
         What should be the same for all systems, such as the version of the task.
-    design
-        "nested" if every item was sampled independently in each run, "crossed" if the items of a run have something in
-        common.
+    sampled
+        Whether every item was sampled anew in each run: then runs are samples of an item, which are averaged.
     groups
         Groups of tasks for which the program reports a score.
     samples
@@ -172,7 +171,7 @@ class Output:
     common: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
     conditions: Mapping[str, str] = field(default_factory=dict)
-    design: str = ""
+    sampled: bool = False
     groups: tuple[TaskGroup, ...] = ()
     samples: str = ""
     is_log: bool = False

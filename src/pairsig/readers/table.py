@@ -431,7 +431,7 @@ class Reading:
                     documents=picked.get("document", ()), domains=picked.get("macro", picked.get("domain", ())),
                     contents=picked["gold"].renamed(_content) if "gold" in picked else (),
                     others={name: of[first] for name, of in others.items()},
-                    design="crossed", samples=self._samples(item_in), notes=tuple(self.notes),
+                    samples=self._samples(item_in), notes=tuple(self.notes),
                     lines=table.lines[first], place=table.place,
                 )  # fmt: skip
 

@@ -153,12 +153,8 @@ def pooled(group: TaskGroup, members: Sequence[Statistics], *, over_items: bool)
         for task, data in zip(group.tasks, members, strict=True)
     ]
     missing = [part.provenance["missing"].split(":") for part in parts if "missing" in part.provenance]
-    provenance = {"design": parts[0].provenance.get("design", "")}
-    if missing:
-        provenance["missing"] = f"{missing[0][0]}:{sum(int(number) for _, number in missing)}"
-    whole = replace(
-        pool(parts, dataset=group.name), provenance={key: value for key, value in provenance.items() if value}
-    )
+    provenance = {"missing": f"{missing[0][0]}:{sum(int(number) for _, number in missing)}"} if missing else {}
+    whole = replace(pool(parts, dataset=group.name), provenance=provenance)
     what = "the mean over the items" if over_items else "the mean of the means"
     notes = (f"{group.name}/{metric.name} is {what} of {len(parts)} tasks",)
     if over_items:

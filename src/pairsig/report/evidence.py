@@ -192,10 +192,10 @@ def of_methods(
         turned = ahead[0] == 0 if metric.higher_is_better else ahead[0] == 1
 
         def on(
-            segments: NDArray[np.intp], runs: Statistics = runs, row: Any = row, sign: int = 1 if turned else -1
+            segments: NDArray[np.intp], runs: Statistics = runs, sign: int = 1 if turned else -1
         ) -> tuple[float, float, float]:
             (compared,) = several_runs.compare_runs(
-                runs.select(segments=segments), metric=metric, design=row.design, unit=unit
+                runs.select(segments=segments), metric=metric, unit=unit
             )._rows.itertuples(index=False)
             return _turned(compared.difference, compared.ci_low, compared.ci_high, sign)
 

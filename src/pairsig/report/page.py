@@ -6,7 +6,6 @@ import base64
 import hashlib
 import math
 from collections.abc import Sequence
-from html import escape
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -46,16 +45,6 @@ def page(comparisons: Sequence[Evidence], notes: Sequence[str] = ()) -> str:
         script=script,
         version=__version__,
     )  # fmt: skip
-
-
-def of_table(title: str, table: str) -> str:
-    """A page with a table, which is HTML already."""
-    style = files("pairsig.report").joinpath("page.css").read_text("utf-8")
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>{style}</style></head><body>\n<h1>{escape(title)}</h1>\n{table}\n</body></html>\n"
-    )
 
 
 def _environment() -> Environment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.results import OneRow
 from pairsig.metrics import Metric
 from pairsig.stats.paired import Pair, Unit
-from pairsig.stats.pass_fail import Items, may_pass_or_fail, score_of_a_pass
+from pairsig.stats.pass_fail import Items, score_of_a_pass
 
 Floats = NDArray[np.float64]
 
@@ -221,33 +221,32 @@ class Intervals:
     def __init__(self, units: NDArray[Any], metric: Metric, unit: Unit) -> None:
         self.units, self.metric, self.unit = units, metric, unit
         self.items = Items.of(units, metric)
-        self._may_pass = may_pass_or_fail(units)
-        self._remembered = lru_cache(maxsize=max(2, 2**24 // units.shape[1]))(self._influence)  # 128 MiB
 
-    def _influence(self, system: int) -> tuple[float, Floats]:
-        """Score and influence values of a system; higher is better."""
-        counts = self.units[system : system + 1]
-        values = influence_values(counts, self.metric)[0]
-        if not np.isfinite(values).all():
+    @cached_property
+    def _linear(self) -> tuple[Floats, Floats]:
+        """Scores (systems,) and influence values (systems × units); higher is better."""
+        influence = influence_values(self.units, self.metric)
+        if not np.isfinite(influence).all():
+            _, n_units = influence.shape
             raise InputError(
-                f"the influence of unit number {int(np.argmin(np.isfinite(values))) + 1} of {len(values)} on "
+                f"the influence of unit number {int(np.argwhere(~np.isfinite(influence))[0, 1]) + 1} of {n_units} on "
                 f"{self.metric.name} is not a finite number, which the confidence interval needs"
             )
-        score = float(self.metric.score(counts.sum(axis=1, dtype=np.float64))[0])
-        return score if self.metric.higher_is_better else -score, values
+        scores = self.metric.score(self.units.sum(axis=1, dtype=np.float64))
+        return scores if self.metric.higher_is_better else -scores, influence
 
     def estimate(self, a: int, b: int) -> tuple[float, float, float]:
         """By how much A is better than B, its standard error and degrees of freedom; for any counts."""
-        (score_a, u_a), (score_b, u_b) = self._remembered(a), self._remembered(b)
-        error, degrees = standard_error(u_a, u_b)
-        return score_a - score_b, float(error), float(degrees)
+        scores, influence = self._linear
+        error, degrees = standard_error(influence[a], influence[b])
+        return float(scores[a] - scores[b]), float(error), float(degrees)
 
     def of(self, a: int, b: int, confidence_level: float = 0.95) -> Interval:
         """The interval of score(a) − score(b)."""
         check_level(confidence_level, "confidence level")
         items = self.items
         first, second = a, b
-        if items is None and self._may_pass[a] and self._may_pass[b]:
+        if items is None:
             items, first, second = Items.of(self.units[[a, b]], self.metric), 0, 1
         n_units = self.units.shape[1]
         n_different = int((self.units[a] != self.units[b]).any(axis=1).sum())
@@ -257,7 +256,8 @@ class Intervals:
             low, high = (float(end) for end in items.ends(first, second, confidence_level))
         elif n_different and n_units > 1:
             gain, error, degrees = self.estimate(a, b)
-            concentrated = _concentrated(self._remembered(a)[1] - self._remembered(b)[1] + gain / n_units)
+            _, influence = self._linear
+            concentrated = _concentrated(influence[a] - influence[b] + gain / n_units)
             if error > 0:
                 reach = float(stdtrit(degrees, (1 + confidence_level) / 2)) * error
                 pvalue = 2 * float(stdtr(degrees, -abs(gain) / error))

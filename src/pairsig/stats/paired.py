@@ -108,20 +108,17 @@ class Pair:
         }
 
 
-def signature(metric: Metric, test: Named, unit: str, drawn: str = "") -> str:
-    """All settings of a test in one line; `drawn` is the part about resamples."""
+def signature(metric: Metric, test: Named, unit: str, drawn: str = "", data: Statistics | None = None) -> str:
+    """All settings of a test in one line; `drawn` is the part about resamples.
+
+    With `data`, it also has what was declared when they were read and changes a number.
+    """
     from pairsig import __version__
 
-    parts = [f"metric:{metric.name}|{test.signature}", drawn, f"unit:{unit}|version:{__version__}"]
-    return "|".join(part for part in parts if part)
-
-
-def with_settings(signature: str, data: Statistics) -> str:
-    """A signature with all that was declared when the data were read and that changes a number, before the version."""
-    settings, version = signature.rsplit("|", 1)
-    missing = data.provenance.get("missing", "")
-    parts = [settings, data.provenance.get("settings", ""), f"missing:{missing}" if missing else "", version]
-    return "|".join(filter(None, parts))
+    declared = {} if data is None else data.provenance
+    missing = f"missing:{declared['missing']}" if declared.get("missing") else ""
+    parts = [f"metric:{metric.name}|{test.signature}", drawn, f"unit:{unit}", declared.get("settings", ""), missing]
+    return "|".join(filter(None, [*parts, f"version:{__version__}"]))
 
 
 def _only_metric(arrays: dict[str, NDArray[Any]]) -> Metric:

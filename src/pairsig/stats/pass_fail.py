@@ -42,12 +42,6 @@ def score_of_a_pass(units: NDArray[Any], metric: Metric) -> float | None:
     return None
 
 
-def may_pass_or_fail(units: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which systems may be passed or failed on every unit, (systems,): a quick look at counts."""
-    values = units[..., 0]
-    return np.asarray(((values == 0) | (values == 1) | (values == 100)).all(axis=1))
-
-
 @dataclass(frozen=True)
 class Items:
     """Which of two systems passes each unit, for all pairs of systems at once.

@@ -206,12 +206,12 @@ def _methods(
     statistics: Statistics, metric: Metric, n_resamples: int, seed: int, threads: int | None
 ) -> Iterator[dict[str, Any]]:
     """Footnote 2: δ* > 2δ and δ* < 0 are equivalent if the gains of resamples are symmetric about δ."""
-    from pairsig.comparisons.all_pairs import compare
+    from study.test_sets.all_pairs import compare
 
     if not n_resamples or len(statistics.segments) > LARGEST:
         return
     tables = [
-        compare(statistics, "bootstrap", metric=metric, method=method, alternative="observed",
+        compare(statistics, metric=metric, method=method,
                 n_resamples=n_resamples, rng=seed, threads=threads)
         for method in ("shifted", "percentile")
     ]  # fmt: skip

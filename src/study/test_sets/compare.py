@@ -7,19 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from pairsig.comparisons import all_pairs
 from pairsig.core.statistics import Statistics
-from study.test_sets import doubling
+from study.test_sets import all_pairs, doubling
 from study.test_sets.resize import resize
-
-BOOTSTRAP: dict[str, Any] = {"test": "bootstrap", "method": "shifted", "alternative": "observed"}
-"""The paper's test: one-sided in the direction of the better system."""
 
 
 def whole(data: Statistics, metric: str, part: str = "1-of-1", **options: Any) -> pd.DataFrame:
     """Compare all pairs on a test set, by one of several parts of the resamples, such as `2-of-8`."""
     number, _, parts = part.partition("-of-")
-    return all_pairs.compare(data, metric=metric, part=(int(number), int(parts)), **BOOTSTRAP, **options)
+    return all_pairs.compare(data, metric=metric, part=(int(number), int(parts)), **options)
 
 
 def made(data: Statistics, metric: str, test_sets: Mapping[str, str], **options: Any) -> pd.DataFrame:
@@ -30,4 +26,4 @@ def made(data: Statistics, metric: str, test_sets: Mapping[str, str], **options:
         doubled = first != kinds["initial"]
         n = len(data.segments)
         kinds["initial"] = doubling(int(first), n) if doubled else [int(size) for size in first.split(",")]
-    return resize(data, metric=metric, **BOOTSTRAP, **kinds, **options)
+    return resize(data, metric=metric, **kinds, **options)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pairsig.comparisons.all_pairs import compare
 from pairsig.core.draws import bootstrap_counts
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.test_sets import KINDS, Derivation
+from study.test_sets.all_pairs import compare
 
 
 def other_test_sets(
@@ -81,14 +81,14 @@ def other_test_sets(
             yield made, statistics.select(segments=np.sort(members))
 
 
-def resize(statistics: Statistics, test: str = "bootstrap", *, rng: int = 2012, **options: Any) -> pd.DataFrame:
+def resize(statistics: Statistics, *, rng: int = 2012, **options: Any) -> pd.DataFrame:
     """Compare all pairs of systems on every test set from `other_test_sets`; see there and `compare` for the options.
 
     With part = (k, m), the test sets stay complete, and the resamples of each are split.
     """
     kinds = {name: options.pop(name) for name in KINDS if name in options}
     tables = [
-        compare(subset, test, rng=rng, test_set=how.label, **options).assign(
+        compare(subset, rng=rng, test_set=how.label, **options).assign(
             derived=how.derived, domain=how.domain, number=how.number
         )
         for how, subset in other_test_sets(statistics, seed=rng, **kinds)

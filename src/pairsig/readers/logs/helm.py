@@ -72,7 +72,7 @@ def read(
         notes: list[str] = []
         used, instances = _items(file, stat, split, notes, {} if any_content else _contents(file, notes))
         models.setdefault(spec.model, {})[spec.run] = outputs(
-            str(file), spec.model, instances, notes=notes, place="entry", design="crossed", task=spec.run,
+            str(file), spec.model, instances, notes=notes, place="entry", task=spec.run,
             conditions=spec.conditions | {"split": used},
         )  # fmt: skip
         for group in spec.groups:

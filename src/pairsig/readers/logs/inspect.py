@@ -37,8 +37,9 @@ def read(
     """Read the score of every sample from logs of Inspect.
 
     Values become numbers as in Inspect: C, I, P and N are 1, 0, 0.5 and 0; yes and true are 1, no and false are 0.
-    Every epoch is a run. A sample without a score, because of an error or because the scorer returned NaN, counts as
-    missing. A sample that was ended by a limit or an error keeps the score it received, as in Inspect's own results.
+    Epochs are samples of an item, which are averaged. A sample without a score, because of an error or because the
+    scorer returned NaN, counts as missing. A sample that was ended by a limit or an error keeps the score it received,
+    as in Inspect's own results.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def read(
 
     Returns
     -------
-    Counts, one per model, task and epoch; each scorer is a metric, the mean of its values. Over all epochs, it is
+    Counts, one per model, task and epoch; each scorer is a metric, the mean of its values. Averaged over epochs, it is
     Inspect's `accuracy` or `mean`.
     """
     source = path.name if isinstance(path, InMemory) else fspath(path)
@@ -79,7 +80,7 @@ def read(
             for item in samples:
                 item.content = ""
         parts += outputs(log.source, log.model, samples, notes=log.notes(), settings=log.settings,
-                         conditions=log.conditions, design="nested", task=log.task)  # fmt: skip
+                         conditions=log.conditions, sampled=True, task=log.task)  # fmt: skip
     return tuple(parts)
 
 
@@ -270,7 +271,7 @@ def _document(log: Any) -> Any:
 READER = Reader(
     read=read,
     document=_document,
-    content="logs of Inspect (`.eval` or `.json`), or a folder of them; epochs are runs",
+    content="logs of Inspect (`.eval` or `.json`), or a folder of them; epochs of an item are averaged",
     metrics="every scorer",
     recognizes=lambda file: (
         # not a workbook, which is an archive, too

@@ -72,7 +72,7 @@ def outputs(
     *,
     lower_is_better: Sequence[str] = (),
     by: str = "id",
-    design: str = "",
+    sampled: bool = False,
     task: str = "",
     settings: Mapping[str, object] | None = None,
     conditions: Mapping[str, object] | None = None,
@@ -91,7 +91,7 @@ def outputs(
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    by, design, task, settings, conditions, notes, about
+    by, sampled, task, settings, conditions, notes, about
         Attributes of each `Output`; settings and conditions that are null or "" are unknown.
     """
     if not items:
@@ -116,7 +116,7 @@ def outputs(
             domains=_filled(item.domain for item in by_name.values()),
             contents=_filled(item.content for item in by_name.values()),
             settings=_labelled(settings or {}), conditions=_labelled(conditions or {}),
-            design=design if len(runs) > 1 else "", is_log=True, notes=tuple(notes),
+            sampled=sampled, is_log=True, notes=tuple(notes),
             lines=[item.line for item in by_name.values()] if next(iter(by_name.values())).line else (), **about,
         )
         for run, by_name in runs.items()
