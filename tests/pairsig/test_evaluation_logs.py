@@ -373,7 +373,7 @@ def test_a_document_that_is_too_large(tmp_path, monkeypatch):
 # Scores.
 
 
-@pytest.mark.parametrize("command", ["compare", "plan --reader inspect"])
+@pytest.mark.parametrize("command", ["compare", "plan --reader inspect --gain 1%"])
 def test_documents_that_are_not_used_are_noted(command, capsys):
     name, *options = command.split()
     for more in ([], ["--document", "passage"], ["--document", "passage", "--unit", "document"]):
