@@ -39,3 +39,6 @@ ALL = [
 ]
 if "reproduction" in MADE:
     ALL.append("<results>/findings.html")
+    config["findings"] = "{}/findings.html".format(
+        config.get("pathvars", {}).get("results", "results")
+    )

@@ -23,7 +23,7 @@ from pairsig.metrics import registry
 from study.analysis.over_systems import members
 from study.analysis.pairs import quantile_interval, weighted_quantile
 from study.reproduction.calibrate import calibrate, table_1
-from study.reproduction.check import check
+from study.reproduction.check import _recomputed, check
 from study.reproduction.claims import band, other_decision
 from study.reproduction.describe import SYSTEMS, describe
 from study.reproduction.thresholds import near, size_scaling, thresholds
@@ -627,6 +627,16 @@ class TestCheck:
         row = self.check(compared_with="p:250:accuracy", published=value)
         assert (row["ours"], row["ours_n_segments"], row["expected"], row["verdict"]) == (0.05, 250, value, verdict)
         assert (row["low"], row["high"]) == (0.05 - 0.0196, 0.05 + 0.0196)
+
+        few = self.check({"relative_error": self.relative_error.assign(n_simulated=29)}, compared_with="p:250:accuracy")
+        assert few["verdict"] == "too few"
+
+    @pytest.mark.parametrize(("low", "high", "verdict"), [
+        (45, 48, "agrees"), (38, 58, "agrees"), (26, 63, "cannot tell"), (48, 50, "differs"),
+    ])  # fmt: skip
+    def test_a_number_on_the_papers_outputs_agrees_if_a_quarter_would_be_seen(self, low, high, verdict):
+        ours = pd.Series({"n_pairs": 49, "n_pairs_low": low, "n_pairs_high": high, "n_segments": 48})
+        assert _recomputed({"published": 47.0}, ours, name="n_pairs")["verdict"] == verdict
 
     @pytest.mark.parametrize(("bent", "verdict"), [(False, "differs"), (True, "agrees")])
     def test_a_least_number_of_samples_is_a_bend(self, bent, verdict):

@@ -4,17 +4,12 @@ TEMPLATES = ("study/findings/findings.md", "study/findings/numbers.jinja")
 
 
 rule findings:
-    """Write the findings as a page and as the first entry of the report."""
+    """Write the findings, with which the report begins (report/workflow.rst)."""
     input:
         tables=collect("<results>/tables/{table}.tsv", table=MADE),
     output:
         markdown="<results>/findings.md",
-        html=report(
-            "<results>/findings.html",
-            caption="../report/findings.rst",
-            category="0. Findings",
-            labels={"page": "findings"},
-        ),
+        html="<results>/findings.html",
     log:
         "<logs>/findings.log",
     benchmark:

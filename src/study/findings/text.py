@@ -417,26 +417,22 @@ def filled(page: str, tables: Tables, where: str = "tables") -> str:
 
 
 def html_page(text: str) -> str:
-    """Convert the findings to a page of HTML that stands alone: links to other files become text."""
+    """Convert the findings to HTML for a report that stands alone: links to other files become text."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     plain = re.sub(r"!\[[^]]*\]\([^)]*\)\n*|(?<!!)\[([^]]*)\]\([^)]*\)", r"\1", text)
-    return PAGE.format(body=markdown.render(plain))
+    return f'{_STYLE}<div class="findings">\n{markdown.render(plain)}</div>\n'
 
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Findings</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52em; margin: 1em auto; padding: 0 1em; }}
-table {{ border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: 13px; }}
-th, td {{ padding: .3em .6em; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }}
+# Snakemake centres what its report begins with, so that the top of a long page would be out of reach.
+_STYLE = """<style>
+.overflow-auto:has(.findings) { align-items: flex-start; }
+.prose:has(.findings) { max-width: 60em; }
+.findings { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; }
+.findings h1 { font-size: 1.6em; margin: .3em 0; }
+.findings h2 { font-size: 1.25em; margin: 1.2em 0 .3em; }
+.findings p, .findings ul { margin: .7em 0; }
+.findings code::before, .findings code::after { content: none; }
+.findings table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: 13px; }
+.findings :is(th, td) { padding: .3em .6em; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }
 </style>
-</head>
-<body>
-{body}
-</body>
-</html>
 """
