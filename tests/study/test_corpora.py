@@ -77,7 +77,7 @@ WHOLE = [f"s{i}" for i in range(1000)]
 
 
 def test_a_resampled_set_is_drawn_with_replacement():
-    drawn = corpora.resample(WHOLE, 1.0, 2012, "ewt/full-1")
+    drawn = corpora.resampled(WHOLE, "ewt", "full-1", 2012)
     assert len(drawn) == 1000
     assert set(drawn) < set(WHOLE)
     # Each of the n is missing with probability (1 - 1/n)^n; 632 of 1,000 are expected, with a standard deviation of 10.
@@ -88,12 +88,11 @@ def test_the_same_seed_and_name_draw_the_same_set_anywhere():
     # The words of PCG64 (O'Neill 2014) seeded so are fixed for ever by numpy's promise for bit generators.
     words = np.random.PCG64([2012, *b"ewt/half-3"]).random_raw(3)
     expected = [WHOLE[int(word) * 1000 // 2**64] for word in words]
-    assert corpora.resample(WHOLE, 0.5, 2012, "ewt/half-3")[:3] == expected == ["s758", "s563", "s252"]
+    assert corpora.resampled(WHOLE, "ewt", "half-3", 2012)[:3] == expected == ["s758", "s563", "s252"]
 
 
 def test_the_whole_set_is_taken_as_it_is():
     assert corpora.resampled(WHOLE, "ewt", "whole-1", 2012) == list(WHOLE)
-    assert corpora.resampled(WHOLE, "ewt", "half-3", 2012) == corpora.resample(WHOLE, 0.5, 2012, "ewt/half-3")
 
 
 @pytest.mark.parametrize(

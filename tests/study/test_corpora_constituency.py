@@ -73,22 +73,6 @@ def test_rules(before, after):
     assert stripped(before) == after
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("NP-SBJ-1", "NP-SBJ"),
-        ("IP-MAT=1", "IP-MAT"),
-        ("NP-1-SBJ", "NP-SBJ"),
-        ("WNP-NaN", "WNP"),
-        ("NP-1-2", "NP"),
-        ("N21-A", "N21-A"),
-        ("IP-MAT-10", "IP-MAT"),
-    ],
-)
-def test_indices_go_even_if_function_tags_stay(before, after):
-    assert stripped(f"({before} (NN x) (NN y))", functions=True) == f"(TOP ({after} (NN x) (NN y)))"
-
-
 def test_blank():
     assert constituency.blank("(TOP (S (NP (PRO-N það) (-LRB- -LRB-)) (VP (VBZ er))) (. .))") == (
         "(TOP (PRO-N það) (-LRB- -LRB-) (VBZ er) (. .))"
@@ -118,9 +102,9 @@ LEAF = st.builds(lambda tag, word: [tag, word], TAG, st.text("ab-*0", min_size=1
 TREE = st.recursive(LEAF, lambda nodes: st.builds(lambda label, one: [label, *one], LABEL, st.lists(nodes, min_size=1)))
 
 
-@given(TREE, st.booleans())
+@given(TREE)
 @settings(deadline=None)
-def test_stripping_twice_is_stripping_once_and_words_are_kept_in_their_order(tree, functions):
+def test_stripping_twice_is_stripping_once_and_words_are_kept_in_their_order(tree):
     def texts(node):
         if node[0] == "ID":
             return []
@@ -128,42 +112,9 @@ def test_stripping_twice_is_stripping_once_and_words_are_kept_in_their_order(tre
             return [node[1]] * (node[0] != "-NONE-")
         return [word for child in node[1:] for word in texts(child)]
 
-    words, once = texts(tree), constituency.strip(tree, functions=functions)
+    words, once = texts(tree), constituency.strip(tree)
     assert ([] if once is None else [word for _, word in trees.words(once)]) == words
     if once is not None:
-        assert constituency.strip(once, functions=functions) == once
+        assert constituency.strip(once) == once
         assert trees.parse(trees.write(once)) == once
         assert once[0] == "TOP"
-
-
-CORPORA = {
-    # Trees that are there, segments and words. IcePaHC: 73,034 trees have an ID, 17 have none (most are a full stop);
-    # of all, 538 are headings (META), 75 remarks (CODE), 2 translations, and 3 have nothing but empty categories.
-    "icepahc/finished": ({"lemmas": True}, 73051, 72433, 1014655),
-    "craft-treebank/structural-annotation/treebank/penn": ({}, 30830, 30830, 793651),
-    "gum-const/const": ({}, 4636, 4636, 98363),
-}
-
-
-@pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize("folder", CORPORA)
-def test_public_corpora(data_dir, folder):
-    options, n_trees, n_segments, n_words = CORPORA[folder]
-    files = sorted(path for path in (data_dir / folder).iterdir() if path.suffix in (".gz", ".xz"))
-    texts = [segment.text for path in files for segment in constituency.read(path, **options)]
-    blanks = [constituency.blank(text) for text in texts]
-    assert len(texts) == n_segments <= n_trees
-    assert sum(blank.count("(") - 1 for blank in blanks) == n_words
-    for text, blank in list(zip(texts, blanks, strict=True))[::20]:
-        tree = trees.parse(text)
-        assert constituency.strip(tree) == tree
-        assert trees.words(trees.parse(blank)) == trees.words(tree)
-
-
-@pytest.mark.data
-def test_words_are_those_that_nltk_finds(data_dir):
-    path = data_dir / "craft-treebank/structural-annotation/treebank/penn/11532192.tree.gz"
-    theirs = [[pair for pair in tree.pos() if pair[1] != "-NONE-"] for tree in trees.read(path)]
-    ours = [trees.words(trees.parse(segment.text)) for segment in constituency.read(path)]
-    assert [[(word, tag) for tag, word in sentence] for sentence in ours] == theirs

@@ -142,8 +142,8 @@ def test_who_is_left_out_is_said_and_kept(wide, capsys):
     ("reader", "files", "options", "message"),
     [
         ("mmlu", ["a"], {}, "reader of outcomes"),
-        ("scores", ["a"], {}, "found 1, expected 3"),
-        ("bfcl", ["a", "b"], {}, "found 2, expected 1"),
+        ("scores", ["a"], {}, "found 1 files, expected others: missing a required argument: 'items'"),
+        ("bfcl", ["a", "b"], {}, "found 2 files, expected others: too many"),
         ("scores", ["a", "b", "c"], {"run": "5"}, "option"),
         ("bfcl", ["nowhere.tsv"], {}, "cannot be read as outcomes of bfcl"),
         ("llmbar", [__file__], {}, "cannot be read as outcomes of llmbar"),

@@ -13,7 +13,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, open_text
 from pairsig.readers.outputs import trees
 from pairsig.readers.outputs.trees import Node, as_node
-from study.corpora import Segment, document_of
+from study.corpora.segments import Segment, document_of
 
 TOP = "TOP"
 """The root label of every tree."""
@@ -29,12 +29,7 @@ _FUNCTION = re.compile(r"(?<=.)[-=].*")
 
 
 def read(
-    path: AnyPath,
-    *,
-    lemmas: bool = False,
-    functions: bool = False,
-    treebank_ii: bool = False,
-    max_words: int | None = None,
+    path: AnyPath, *, lemmas: bool = False, treebank_ii: bool = False, max_words: int | None = None
 ) -> Iterator[Segment]:
     """Read the trees of a file, each on one or several lines; each is a segment after `strip`.
 
@@ -42,7 +37,7 @@ def read(
     ----------
     path
         A file, or a member of an archive; see `pairsig.readers`. The document is its name without extensions.
-    lemmas, functions
+    lemmas
         See `strip`. IcePaHC has lemmas.
     treebank_ii
         See `as_treebank_ii`. For English treebanks with newer guidelines than the Wall Street Journal's.
@@ -54,7 +49,7 @@ def read(
         lines = (line.translate(_NO_BREAK_SPACE) for line in lines)
     for line, tree in trees.nodes(enumerate(lines, start=1), path):
         try:
-            stripped = strip(tree, lemmas=lemmas, functions=functions, unlabelled="X" if treebank_ii else "")
+            stripped = strip(tree, lemmas=lemmas, unlabelled="X" if treebank_ii else "")
             if stripped is not None and treebank_ii:
                 stripped = as_treebank_ii(stripped)
         except InputError as error:
@@ -65,18 +60,9 @@ def read(
 
 
 _TREEBANK_II_TAGS = {
-    "HYPH": ":",
-    "NFP": ":",
-    "AFX": "JJ",
-    "XX": "FW",
-    "-LSB-": "-LRB-",
-    "-RSB-": "-RRB-",
-    "WPD": "WDT",
-    "VPZ": "VBZ",
-    "UH-ADV": "UH",
-    "NP": "NN",
-    "ADVP|PRT": "ADVP",
-}
+    "HYPH": ":", "NFP": ":", "AFX": "JJ", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-", "WPD": "WDT", "VPZ": "VBZ",
+    "UH-ADV": "UH", "NP": "NN", "ADVP|PRT": "ADVP",
+}  # fmt: skip
 """Tags of newer guidelines (OntoNotes), and slips of single trees, as tags of Treebank II."""
 _NO_BREAK_SPACE = str.maketrans("\xa0", " ")
 
@@ -114,19 +100,15 @@ def blank(text: str) -> str:
     return f"({TOP} {' '.join(_PRETERMINAL.findall(text))})"
 
 
-def gold(text: str) -> str:
-    """The tree itself."""
-    return text
-
-
-def strip(tree: Node, *, lemmas: bool = False, functions: bool = False, unlabelled: str = "") -> Node | None:
+def strip(tree: Node, *, lemmas: bool = False, unlabelled: str = "") -> Node | None:
     """Reduce a tree of a treebank to the part that a parser predicts.
 
     - Remove nodes without text, with their content: `ID`, `META`, `CODE`, `REF`, `TRANSLATION`.
     - Remove empty categories: leaves tagged `-NONE-`; with lemmas, leaves that are `0` or contain `*` (words have
       lemmas there, and `0-0` is a number).
     - Remove constituents and trees without words.
-    - Remove indices, also from tags: `NP-SBJ-1` and `IP-MAT=1` become NP-SBJ and IP-MAT.
+    - Labels end before their first `-` or `=`, as in evalb: `NP-SBJ-1` and `IP-MAT=1` become NP and IP. Without
+      function tags all parsers learn the same task; some (Stanford's) remove them, others treat each as a category.
     - Remove constituents whose only child is a constituent with the same label: traces leave `(NP (NP ...))`.
     - Make TOP the root label, in place of an empty one, TOP, ROOT or S1, or else around the tree.
 
@@ -138,19 +120,15 @@ def strip(tree: Node, *, lemmas: bool = False, functions: bool = False, unlabell
         Tree as nested lists, which are not changed.
     lemmas
         Whether leaves are `form-lemma`; the lemma is removed. The form may contain hyphens, the lemma does not.
-    functions
-        Whether to keep function tags: `NP-SBJ`, `IP-MAT-SPE`. Otherwise labels end before their first `-` or `=`, as in
-        evalb. Without function tags all parsers learn the same task; some remove them (Stanford's), and others treat
-        each as a category. Clause types of IcePaHC (IP-MAT, IP-SUB) are removed too, because the scores ignore them.
     unlabelled
         Label of constituents without one inside a tree, which are refused by default.
     """
     children = tree[1:] if tree[0] in _WRAPPERS else [tree]
-    nodes = [node for child in children if (node := _strip(as_node(child), lemmas, functions, unlabelled)) is not None]
+    nodes = [node for child in children if (node := _strip(as_node(child), lemmas, unlabelled)) is not None]
     return [TOP, *nodes] if nodes else None
 
 
-def _strip(node: Node, lemmas: bool, functions: bool, unlabelled: str) -> Node | None:
+def _strip(node: Node, lemmas: bool, unlabelled: str) -> Node | None:
     label = node[0]
     if label in _NO_TEXT:
         return None
@@ -160,10 +138,10 @@ def _strip(node: Node, lemmas: bool, functions: bool, unlabelled: str) -> Node |
             return None
         form = word.rpartition("-")[0] if lemmas else ""
         return [_INDEX.sub("", label), form or word]
-    nodes = [child for part in node[1:] if (child := _strip(as_node(part), lemmas, functions, unlabelled)) is not None]
+    nodes = [child for part in node[1:] if (child := _strip(as_node(part), lemmas, unlabelled)) is not None]
     if not nodes:
         return None
-    label = (_INDEX.sub("", label) if functions else _FUNCTION.sub("", label)) or unlabelled
+    label = _FUNCTION.sub("", label) or unlabelled
     if not label:
         raise InputError("found a constituent without a label inside a tree, expected one")
     if len(nodes) == 1 and nodes[0][0] == label and not isinstance(nodes[0][1], str):

@@ -17,6 +17,7 @@ from pairsig.io import console
 from pairsig.io.choices import options_of, sort_options
 from pairsig.io.errors import InputError
 from pairsig.readers import extraction
+from study.corpora import outcomes, scores
 
 SYNTHETIC = "synthetic"
 
@@ -102,8 +103,6 @@ def count(
     systems
         For scores in one file per system: the name, group ("" for its own) and kind of each.
     """
-    from study.corpora import outcomes, scores
-
     about: dict[str, Any] = {"dataset": dataset, "provenance": _described(provenance)}
     if reader == "table":
         names, groups, kinds = zip(*systems, strict=True) if systems else ((), (), ())

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, open_text
-from study.corpora import Segment, document_of
+from study.corpora.segments import Segment, document_of
 
 _COMMENT = re.compile(r"# ?(newdoc id|sent_id) *= *(.+)")
 
@@ -43,10 +43,8 @@ def read(path: AnyPath, *, genre: bool = False) -> Iterator[Segment]:
             if "-" in columns[0] or "." in columns[0]:
                 continue
             if columns[0] != str(len(words) + 1) or not columns[6].isdecimal():
-                found_there = f"word {columns[0]!r} with head {columns[6]!r}"
-                raise InputError(
-                    f"{path}, line {number}: found {found_there}, expected word {len(words) + 1} and a head"
-                )
+                word = f"word {columns[0]!r} with head {columns[6]!r}"
+                raise InputError(f"{path}, line {number}: found {word}, expected word {len(words) + 1} and a head")
             words.append("\t".join([*columns[:8], "_", "_"]))
         elif words:
             yield Segment("\n".join(words), document=document, domain=domain)
@@ -56,8 +54,3 @@ def read(path: AnyPath, *, genre: bool = False) -> Iterator[Segment]:
 def blank(text: str) -> str:
     """Keep the words with their gold lemmas and tags, without heads and labels."""
     return "\n".join("\t".join([*line.split("\t")[:6], "_", "_", "_", "_"]) for line in text.split("\n"))
-
-
-def gold(text: str) -> str:
-    """The tree itself."""
-    return text

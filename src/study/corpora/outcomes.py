@@ -11,24 +11,21 @@ from __future__ import annotations
 import json
 import re
 import tarfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.core.omission import Omission
+from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose, sort_options
 from pairsig.io.errors import InputError, reason
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from pairsig.core.statistics import Statistics
 
 _POINTS = 100
 """Points per item whose score is a fraction; with more points, exact tests of many systems take minutes."""
@@ -48,42 +45,44 @@ _MAKERS = {
 
 @dataclass
 class _Outcomes:
-    """Scores of systems (columns) on items (rows), nan where there is none, with the properties of both."""
+    """Scores of systems (columns) on items (rows) from 0 to 1, nan where there is none, and properties of both."""
 
     scores: pd.DataFrame
     domains: Sequence[str]
     documents: Sequence[str]
-    counts: Callable[[str, pd.Series[float]], Mapping[str, NDArray[Any]]]  # of a system with its scores
     groups: Mapping[str, str]
+    total: int  # denominator of the counts; 0 for scores that are the counts themselves
+    runs: int = 0  # runs per item; 0 for items with points
+    once: Collection[str] = ()  # systems with a single run
+
+    def counts(self, system: str) -> dict[str, NDArray[Any]]:
+        """Columns of the counts of a system."""
+        values = self.scores[system].to_numpy()
+        if not self.total:
+            return {"value": np.round(values, 6)}
+        correct = np.rint(values * self.total).astype(np.int64)
+        if correct.min() < 0 or correct.max() > self.total:
+            passed = f"{correct.min()} to {correct.max()}"
+            raise InputError(f"found {passed} passed of {self.total}, expected 0 to {self.total}")
+        columns = {"correct": correct, "total": np.full(len(correct), self.total)}
+        runs = 1 if system in self.once else self.runs
+        return columns | ({"runs": np.full(len(correct), runs)} if runs else {})
 
 
 def read(
     reader: str, files: Sequence[str], options: Mapping[str, str], *, dataset: str, provenance: Mapping[str, str]
 ) -> Statistics:
-    """Read the statistics of all systems of a benchmark.
-
-    Parameters
-    ----------
-    reader
-        A name in `READERS`.
-    files
-        Paths; the reader determines their number.
-    options
-        Options of the reader, as text.
-    """
-    from pairsig.core.statistics import Statistics  # imports pandas, which the sheets do not need
-
+    """Read the statistics of all systems of a benchmark, from files by a reader in `READERS` with options as text."""
     function = READERS[choose(reader, READERS, "reader of outcomes")]
-    taken = [p for p in signature(function).parameters.values() if p.kind is not Parameter.KEYWORD_ONLY]
-    least = sum(parameter.default is Parameter.empty for parameter in taken)
-    if not least <= len(files) <= len(taken):
-        many = f"{least}" if least == len(taken) else f"{least} to {len(taken)}"
-        raise InputError(f"number of files: found {len(files)}, expected {many} for the reader {reader}")
     (chosen,) = sort_options(options, f"the reader of outcomes {reader}", function)
+    try:
+        signature(function).bind(*files, **chosen)
+    except TypeError as error:
+        raise InputError(f"reader {reader}: found {len(files)} files, expected others: {error}") from None
     try:
         outcomes = function(*map(Path, files), **chosen)
         lacking = outcomes.scores.sort_index(axis=1).isna().sum()
-        counts = {str(name): outcomes.counts(name, outcomes.scores[name]) for name in lacking.index[lacking == 0]}
+        counts = {str(name): outcomes.counts(name) for name in lacking.index[lacking == 0]}
     except (OSError, KeyError, ValueError, EOFError, tarfile.TarError) as error:
         if isinstance(error, InputError):
             raise
@@ -92,7 +91,6 @@ def read(
     if len(counts) < 2:
         raise InputError(f"{', '.join(files)}: found {len(counts)} systems on all items, expected at least two")
     n_items, systems = len(outcomes.scores), list(counts)
-    columns = list(counts[systems[0]])
     return Statistics(
         dataset=dataset,
         systems=tuple(systems),
@@ -100,8 +98,8 @@ def read(
         segments=np.array(outcomes.scores.index, dtype=str),
         documents=np.array(outcomes.documents, dtype=str),
         domains=np.array(outcomes.domains, dtype=str),
-        columns=tuple(columns),
-        counts=np.stack([np.stack([counts[name][column] for column in columns], axis=1) for name in systems]),
+        columns=tuple(counts[systems[0]]),
+        counts=np.stack([np.stack([*counts[name].values()], axis=1) for name in systems]),
         provenance=dict(provenance),
         omissions=tuple(
             Omission("count", f"no outcome for {number:,} of {n_items:,} items", str(name))
@@ -113,12 +111,10 @@ def read(
 def llmbar(archive: Path) -> _Outcomes:
     """Read LLMBar: which of two outputs a judge (a model and prompting method) prefers, in both orders, and the label.
 
-    The two orders are runs: `correct` is the number of verdicts, out of 2, that agree with the label. A missing verdict
-    is wrong. The verdicts in the archive already refer to the original order.
+    The two orders are runs: the score is the share of the two verdicts that agree with the label. A missing verdict is
+    wrong. The verdicts in the archive already refer to the original order.
     """
-    import pandas as pd
-
-    correct: dict[str, dict[str, int]] = {}
+    correct: dict[str, dict[str, float]] = {}
     domains: dict[str, str] = {}
     groups = {}
     with tarfile.open(archive) as members:
@@ -135,13 +131,14 @@ def llmbar(archive: Path) -> _Outcomes:
                 winners = [verdicts[f"swap = {swap}"]["winner"] for swap in (False, True)]
                 name = f"{subset}-{number}"
                 domains[name] = subset
-                correct.setdefault(scorer, {})[name] = sum(str(winner) == str(item["label"]) for winner in winners)
+                correct.setdefault(scorer, {})[name] = sum(str(winner) == str(item["label"]) for winner in winners) / 2
     return _Outcomes(
         scores=pd.DataFrame(correct, index=list(domains), dtype=float),
         domains=list(domains.values()),
         documents=[""] * len(domains),
-        counts=lambda _, agreed: _of_runs(agreed, 2, 2),
         groups=groups,
+        total=2,
+        runs=2,
     )
 
 
@@ -161,8 +158,9 @@ def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
         scores=scores[asked],
         domains=table["category"].str.replace(" ", "-").tolist(),
         documents=table["src"].tolist(),
-        counts=lambda _, right: _of_runs(right, 1),
         groups=_makers(answers_of.columns),
+        total=1,
+        runs=1,
     )
 
 
@@ -172,20 +170,17 @@ def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
     Models with fewer than `least` questions are left out, and the items are the questions of all remaining models. The
     document of a question is its task.
     """
-    import pandas as pd
-
     table = pd.read_parquet(judgments).drop_duplicates(["question_id", "model"], keep="last")
     scores = table.set_index(["question_id", "model"])["score"].unstack()  # noqa: PD010
     shared = scores[_asked_of_all(scores, least)]
     about = table.drop_duplicates("question_id").set_index("question_id").loc[shared.index]
     order = about.assign(id=about.index).sort_values(["category", "task", "id"]).index
-    points = np.full(len(order), _POINTS)
     return _Outcomes(
         scores=shared.loc[order],
         domains=about.loc[order, "category"].tolist(),
         documents=about.loc[order, "task"].tolist(),
-        counts=lambda _, shares: {"correct": np.rint(shares * _POINTS).to_numpy(np.int64), "total": points},
         groups=_makers(map(str, shared.columns)),
+        total=_POINTS,
     )
 
 
@@ -194,8 +189,6 @@ def bfcl(failed: Path) -> _Outcomes:
 
     The modes of the same model (`-FC`, `-FC-Any`, `-FC-Auto`, or prompted) form one group.
     """
-    import pandas as pd
-
     table = _tsv(failed)
     sizes = {str(name): int(n_items) for name, n_items in table.groupby("category")["items"].first().items()}
     items = {name: [f"{name}-{number}" for number in range(1, size + 1)] for name, size in sizes.items()}
@@ -214,8 +207,9 @@ def bfcl(failed: Path) -> _Outcomes:
         scores=pd.DataFrame(scores, index=names),
         domains=[name.rpartition("-")[0] for name in names],
         documents=[""] * len(names),
-        counts=lambda _, of_category: _of_runs(of_category, 1),
         groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in scores},
+        total=1,
+        runs=1,
     )
 
 
@@ -235,17 +229,16 @@ def scores(table: Path, items: Path, systems: Path, *, runs: int = 1, total: int
     total
         Denominator of the counts, `runs` by default; a common multiple if the number of runs differs.
     """
-    import pandas as pd
-
     read = pd.read_parquet(table).set_index("item").astype(float)
     about, named = _tsv(items).set_index("item").loc[read.index], _tsv(systems).set_index("system")
-    out_of = total or runs
     return _Outcomes(
         scores=read[read >= 0],
         domains=about["domain"].tolist(),
         documents=about["cluster"].tolist(),
-        counts=lambda name, shares: _of_runs(shares * out_of, out_of, 1 if named.loc[name, "kind"] == "n=1" else runs),
         groups=named["group"].to_dict(),
+        total=total or runs,
+        runs=runs,
+        once={*named.index[named["kind"] == "n=1"]},
     )
 
 
@@ -269,8 +262,6 @@ def tac(
     without
         Peers to leave out, separated by commas.
     """
-    import pandas as pd
-
     rows = pd.read_csv(table)
     scores = rows.pivot_table(index="System", columns="Utterance", values=score, aggfunc="first") * 100
     names = [name for name in (f"M{number}" for number in range(last + 1)) if name not in without.split(",")]
@@ -279,8 +270,8 @@ def tac(
         scores=scores[names],
         domains=[""] * len(scores),
         documents=[""] * len(scores),
-        counts=lambda _, values: {"value": np.round(values.to_numpy(), 6)},
         groups={f"M{peer}": group for peer, group in groups.items()},
+        total=0,
     )
 
 
@@ -300,17 +291,7 @@ def _asked_of_all(scores: pd.DataFrame, least: int) -> pd.Series[bool]:
 
 
 def _tsv(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
-
-
-def _of_runs(passed: pd.Series[float], total: int, runs: int = 1) -> dict[str, NDArray[np.int64]]:
-    """Counts of items with this number of passed runs out of `total`."""
-    correct = np.rint(passed.to_numpy()).astype(np.int64)
-    if correct.min() < 0 or correct.max() > total:
-        raise InputError(f"found {correct.min()} to {correct.max()} passed of {total}, expected 0 to {total}")
-    return {"correct": correct, "total": np.full(len(correct), total), "runs": np.full(len(correct), runs)}
 
 
 def _makers(systems: Iterable[str]) -> dict[str, str]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+import numpy as np
+
+from pairsig.core.statistics import Statistics
 from pairsig.io.choices import sort_options
 from pairsig.io.errors import InputError, listed
+from pairsig.metrics import registry
+from pairsig.readers import inputs
 
-if TYPE_CHECKING:
-    from pairsig.core.statistics import Statistics
+SCORED = ("accuracy", "mean")
+"""Metrics whose counts are scores."""
 
 
 def roles(
@@ -34,30 +40,25 @@ def read(
     dataset: str,
     provenance: Mapping[str, str],
 ) -> Statistics:
-    """Read the counts of a metric for all systems.
+    """Read the counts of a metric for all systems, from one table or one file per system (then with their names).
 
     A table has the counts in columns of the metric's names, such as `matched`, `predicted` and `gold`. For accuracy and
-    mean, it may instead have one score per item.
-
-    Parameters
-    ----------
-    files
-        One table of all systems, or one file per system.
-    options
-        Roles of columns, as text.
-    systems, groups, kinds
-        Names of the systems, their groups ("" for their own) and the kinds of entries, one per file.
+    mean, it may instead have one score per item. `options` are the `roles` of columns, as text.
     """
-    from pairsig.readers import inputs
-
     data = dict(zip(systems, files, strict=True)) if systems else files[0] if len(files) == 1 else list(files)
     (chosen,) = sort_options(options, "the reader table", roles)
     declared = roles(**chosen)
 
-    def attempt(**others: Any) -> Statistics:
-        return inputs.read(data, reader="table", **declared, **others)
-
-    statistics = _counted(attempt, metric, declared)
+    counted = partial(inputs.read, data, reader="table", **declared)
+    statistics = None
+    if metric not in SCORED or not {"score", "systems"} & declared.keys():
+        try:
+            statistics = counted(metric=metric)
+        except InputError:
+            if metric not in SCORED:
+                raise
+    if statistics is None or statistics.columns != registry.metric(metric).columns:
+        statistics = _of_scores(statistics or counted(), metric)
     if len(statistics.systems) < 2:
         raise InputError(f"{listed(files)}: found {len(statistics.systems)} system, expected at least two")
     names = statistics.systems
@@ -70,28 +71,8 @@ def read(
     )
 
 
-def _counted(attempt: Callable[..., Statistics], metric: str, declared: Mapping[str, Any]) -> Statistics:
-    """Read the counts of a metric, or scores that are as good."""
-    from pairsig.metrics import registry
-
-    scored = metric in ("accuracy", "mean")
-    if not scored or not {"score", "systems"} & declared.keys():
-        try:
-            statistics = attempt(metric=metric)
-            fits = statistics.columns == registry.metric(metric).columns
-            return statistics if fits else _as_counts(statistics, metric)
-        except InputError:
-            if not scored:
-                raise
-    return _as_counts(attempt(), metric)
-
-
-def _as_counts(statistics: Statistics, metric: str) -> Statistics:
+def _of_scores(statistics: Statistics, metric: str) -> Statistics:
     """Scores as the counts of accuracy or mean."""
-    import numpy as np
-
-    from pairsig.metrics import registry
-
     (score,) = statistics.metrics
     if not score.higher_is_better:
         raise InputError(f"found {score.name}, of which lower is better, expected scores of which higher is better")
