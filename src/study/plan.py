@@ -91,19 +91,12 @@ class Plan:
                 self.systems.setdefault(row["dataset"], {})[row["system"]] = row
         for training_set in self.sheets["training_sets"] if self.config["retrain"] else ():
             self._add_systems(training_set)
-        self.selected = [name for name in datasets if (name in chosen if chosen != "all" else not self.absent(name))]
+        self.selected = [name for name in datasets if chosen == "all" or name in chosen]
 
     @property
     def datasets(self) -> Sheet:
         """The sheet of datasets."""
         return self.sheets["datasets"]
-
-    def absent(self, dataset: str) -> bool:
-        """Whether `all` leaves out a dataset or a member of a pool, because resources/statistics lacks its counts."""
-        members = self.datasets[dataset].get("pool", dataset).split()
-        folder = Path(self.config.get("pathvars", {}).get("resources", "resources"), "statistics")
-        wanted = [name for name in members if self.source(name) == "embedded"]
-        return folder.is_dir() and not all((folder / f"{name}.parquet").is_file() for name in wanted)
 
     def source(self, dataset: str) -> str:
         """Say where the counts of a dataset come from: embedded, derived, counted (all systems at once) or pool."""

@@ -17,8 +17,6 @@ rule describe:
         systems=table("systems", "Number and scores of the systems of every dataset"),
     log:
         "<logs>/describe.log",
-    benchmark:
-        "<benchmarks>/describe.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

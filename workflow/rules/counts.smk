@@ -10,8 +10,6 @@ rule extract:
         counts="<results>/counts/{dataset}/{system}.parquet",
     log:
         "<logs>/extract/{dataset}/{system}.log",
-    benchmark:
-        "<benchmarks>/extract/{dataset}/{system}.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -30,8 +28,6 @@ rule collect_systems:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/collect/{dataset}.log",
-    benchmark:
-        "<benchmarks>/collect/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("derived")),
     conda:
@@ -52,8 +48,6 @@ rule count:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/count/{dataset}.log",
-    benchmark:
-        "<benchmarks>/count/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("counted")),
     conda:
@@ -73,8 +67,6 @@ rule pool:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/pool/{dataset}.log",
-    benchmark:
-        "<benchmarks>/pool/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("pool")),
     conda:

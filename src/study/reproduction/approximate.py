@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise
+from threading import Lock
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pairsig.core.scores import Scorer
+from pairsig.core.totals import Resampling
 from pairsig.io.columns import METRIC, N_SEGMENTS, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
+from pairsig.stats.exact import exact_test
+from study.analysis.over_systems import mean_of_independent
 from study.reproduction.montecarlo import FACTORS, METRICS, P_RANGE, SAMPLES, mean_error, systems
 from study.tables.columns import numeric, with_interval
 
@@ -61,12 +66,6 @@ def approximate(
     Table `RELATIVE_ERROR`, one row per metric, number of sentences and number of samples. The interval of the error is
     Student's over runs. The closed form is the mean of `mean_error` over the pairs.
     """
-    from pairsig.core.definitions import find
-    from pairsig.core.scores import Scorer
-    from pairsig.core.totals import Resampling
-    from pairsig.stats import near_exact
-    from pairsig.stats.exact import exact_test
-
     samples = sorted(set(n_resamples))
     rows: list[dict[str, object]] = []
     for name in metrics:
@@ -90,28 +89,32 @@ def approximate(
             for run in range(n_runs):
                 start, extreme = run * samples[-1], np.zeros(len(pairs), dtype=np.int64)
                 for low, high in pairwise([0, *samples]):
-                    some = replace(resampling, some=range(start + low, start + high))
-                    counted = near_exact.counted(scorer, pairs, find("randomization"), some)
-                    extreme = extreme + counted.n_greater + counted.n_equal
+                    extreme += _extreme(scorer, pairs, replace(resampling, some=range(start + low, start + high)))
                     estimates.append((extreme + 1) / (high + 1))
             # runs × numbers of samples × pairs, averaged over the pairs
             errors = np.abs(np.array(estimates) / p[chosen] - 1).reshape(n_runs, len(samples), -1).mean(axis=2)
             for column, k in enumerate(samples):
-                error_low, error_high = _student(errors[:, column])
+                error, error_low, error_high = mean_of_independent(errors[:, column])
                 rows.append({
                     "metric": name, "n_segments": n, "factor": factor, "n_simulated": n_simulated,
                     "p_mean": p.mean(), "p_sd": p.std(ddof=1) if n_simulated > 1 else np.nan,
-                    "n_pairs": len(chosen), "n_runs": n_runs, "n_resamples": k, "error": errors[:, column].mean(),
-                    "error_low": error_low, "error_high": error_high, "closed_form": mean_error(p[chosen], k).mean(),
+                    "n_pairs": len(chosen), "n_runs": n_runs, "n_resamples": k,
+                    "error": error, "error_low": max(error_low, 0.0), "error_high": error_high,
+                    "closed_form": mean_error(p[chosen], k).mean(),
                 })  # fmt: skip
     return frame(RELATIVE_ERROR, rows)
 
 
-def _student(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Student's 95 % interval of the mean; nan for a single value."""
-    from scipy.special import stdtrit
+def _extreme(scorer: Scorer, pairs: NDArray[np.intp], resampling: Resampling) -> NDArray[np.int64]:
+    """Number of shuffles after which the gain of each pair is at least as far from 0 as the observed one."""
+    least = scorer.gains(pairs) - scorer.band
+    counts, adding = np.zeros(len(pairs), dtype=np.int64), Lock()
 
-    if len(values) < 2:
-        return np.nan, np.nan
-    margin = stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values))
-    return float(max(values.mean() - margin, 0.0)), float(values.mean() + margin)
+    def add(distinct: NDArray[np.float64], number: int) -> None:
+        for gains, _, rows in scorer.shuffled(distinct, pairs, number):
+            extreme = (np.abs(gains) >= least[rows, None]).sum(axis=1)
+            with adding:
+                counts[rows] += extreme
+
+    scorer.product.for_each_batch(add, "swap", resampling)
+    return counts
