@@ -74,7 +74,7 @@ def test_bad_input(file, source, target, links, message):
 
 
 def test_lines_without_numbers(file):
-    with pytest.raises(InputError, match="en, line 1: found .*expected a number and a tab at the start"):
+    with pytest.raises(InputError, match=r"en, line 1: found .*expected a number and a tab at the start"):
         linked(file("en", "a\n"), file("fr", "1\tb\n"), numbered=True)
 
 
