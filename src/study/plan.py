@@ -123,7 +123,7 @@ class Plan:
         of_run = self.config["resampling"]
         fewer = "n_resamples_resized" if made or "pool" in self.datasets[dataset] else "n_resamples"
         n_resamples = min(of_run["n_resamples"], of_run[fewer])
-        return {"n_resamples": n_resamples, "rng": of_run["seed"], "unit": of_run["unit"]}
+        return {"n_resamples": n_resamples, "rng": of_run["seed"]}
 
     def of_source(self, source: str) -> list[str]:
         """List the datasets of the sheet whose counts have this source."""
