@@ -59,7 +59,6 @@ def test_every_key_of_the_configuration_has_a_default():
         "n_resamples": 10**6,
         "n_resamples_resized": 25_000,
         "seed": 2012,
-        "unit": "segment",
     }
 
 
