@@ -127,14 +127,6 @@ def test_every_public_name_has_a_page_in_the_reference():
     assert sorted(listed) == sorted(f"pairsig.{name}" for name in pairsig.__all__ if name != "__version__")
 
 
-def test_links_to_the_glossary_lead_to_its_terms():
-    titles = re.findall(r"^## (.+)$", read("docs/glossary.md"), re.MULTILINE)
-    assert titles == sorted(titles, key=str.casefold)
-    anchors = {re.sub(r"[^\w -]", "", title.casefold()).replace(" ", "-") for title in titles}
-    for page in PAGES:
-        assert set(re.findall(r"glossary\.md#([^)\s]+)", read(page))) <= anchors, page
-
-
 def test_an_example_that_prints_something_else_is_reported():
     executed = load("executed")
     (message,) = executed.differences("```python\n>>> 1 + 1\n3\n\n```\n")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -20,12 +17,6 @@ SENTENCE = [
     ["3", "go", "go", "VERB", "VB", "_", "0", "root", "_", "_"],
     ["4", ".", ".", "PUNCT", ".", "_", "3", "punct", "_", "_"],
 ]
-
-
-def test_arcs_replace_heads_and_labels():
-    changed = formats.with_arcs(SENTENCE[:2], [(2, "x"), (0, "root")])
-    assert [word[:6] for word in changed] == [word[:6] for word in SENTENCE[:2]]
-    assert [word[6:] for word in changed] == [["2", "x", "_", "_"], ["0", "root", "_", "_"]]
 
 
 @pytest.mark.parametrize(
@@ -113,10 +104,3 @@ def test_what_is_no_model_is_reported(file, tmp_path, name, content, called):
     with pytest.raises(InputError, match=f"model: found no model of {called}"):
         program.predict(Path(file("model", content)), Path(file("input", "a ||| b\n")), tmp_path / "output", **given)
     assert not (tmp_path / "output").exists()
-
-
-def test_the_programs_are_listed():
-    done = subprocess.run([sys.executable, "-m", "base_models"], capture_output=True, text=True, check=True)
-    assert "python -m base_models.mst " in done.stdout
-    assert not re.search(r"base_models\.(grammar|formats|program) ", done.stdout)
-    assert all(line.startswith("python -m base_models.") and line.endswith(".") for line in done.stdout.splitlines())

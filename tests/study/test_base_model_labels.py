@@ -10,12 +10,6 @@ from pairsig.readers.outputs.trees import parse, words, write
 TREE = "(TOP (IP-MAT (NP-SBJ (PRO-N hann)) (-LRB- x) (BEDI var) (, ,)))"
 
 
-def test_labels_are_hidden_and_shown():
-    hidden = write(labels.hide(parse(TREE)))
-    assert hidden == "(ROOT (·IP·MAT (·NP·SBJ (·PRO·N hann)) (··LRB· x) (·BEDI var) (·, ,)))"
-    assert write(labels.show(parse(hidden), words(parse(TREE)))) == TREE
-
-
 NAMES = st.sampled_from(["NP", "IP-MAT", "-LRB-", ",", "S", "VB"])
 TREES = st.recursive(
     st.tuples(NAMES, st.sampled_from(["a", "b-c", "."])).map(list),

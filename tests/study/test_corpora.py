@@ -38,11 +38,6 @@ def corpus(tmp_path):
     return make
 
 
-def test_checksums_by_name(corpus):
-    folder, sha256 = corpus()
-    assert corpora.verify(folder, sha256) == {"a.txt": FIRST, "sub/b b.txt": SECOND}
-
-
 def test_a_changed_byte(corpus):
     folder, sha256 = corpus()
     (folder / "sub/b b.txt").write_bytes(b"second!")

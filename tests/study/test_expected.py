@@ -42,16 +42,6 @@ def test_two_test_sets_of_one_population(d_1, s_1, d_2, s_2, bounds):
     assert np.allclose(found, drawn(first, s_1, second, *bounds), atol=1e-3)
 
 
-def test_certain_and_impossible():
-    assert expected.share([1.0, 2.0], [0.0, 0.0], np.array([[0, 1], [0, 2]]))[0] == 1.0
-    assert np.isnan(expected.share([0.0], [0.0], np.array([[0, 1]]))).all()
-    share, *interval = expected.share([3.0], [1.0], np.array([[0, 1]]))
-    assert share == 0.75
-    assert np.isnan(interval).all()
-    assert np.isnan(expected.on_population([1.0], [0.0], 0.04, 0.06)).all()
-    assert np.isnan(expected.on_another([1.0], [0.0], [1.0], [1.0], 0.04, 0.06)).all()
-
-
 def test_the_interval_of_a_share_is_the_jackknife_over_systems():
     """Nothing is taken off for what is a pair's own: chances are smooth, and the rest is too small with heavy tails."""
     rng = np.random.default_rng(7)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 from dataclasses import replace
 from itertools import combinations, product
 from math import erf, sqrt
@@ -18,8 +16,6 @@ from pairsig.core.influence import errors_and_correlations
 from pairsig.io import tables
 from pairsig.metrics import registry
 from running import ROOT
-from study.analysis import over_systems
-from study.beyond import heterogeneity as measured_module
 from study.beyond.heterogeneity import heterogeneity as measured
 from study.beyond.heterogeneity import left_out, mean_excess
 from study.tables import columns
@@ -177,19 +173,6 @@ def test_every_number_and_prediction_of_a_small_family_by_loops():
         inside = (chance[:, column] >= row.chance_low) & (chance[:, column] < row.chance_high)
         assert (row.n_pairs, row.replicated) == (inside.sum(), pytest.approx(replicated[inside].mean()))
     assert chances.groupby("by")["n_pairs"].sum().tolist() == [len(replicated)] * 2
-
-
-def test_two_of_three_test_sets_are_in_every_row_and_validate_nothing():
-    table, chances = measured(family(range(3)), sheet(("f", "about", "d*", "whole", "all")))
-    assert (table["n_validated"].item(), table["verdict"].item()) == (0, "not validated")
-    assert chances.empty
-
-
-@pytest.mark.parametrize("module", [over_systems, measured_module])
-def test_floats_are_added_up_alike_by_every_python(module):
-    """The built-in `sum` of floats compensates from 3.12 on: its last digit depends on the version of Python."""
-    called = [node.func for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call)]
-    assert not [name.lineno for name in called if isinstance(name, ast.Name) and name.id == "sum"]
 
 
 def test_sums_over_rows_that_share_nothing():

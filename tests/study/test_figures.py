@@ -216,15 +216,6 @@ def test_every_pair_is_drawn_once() -> None:
     np.testing.assert_allclose(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
 
 
-def test_an_aligner_and_one_that_uses_its_output_are_a_class() -> None:
-    table = of_sizes(comparisons(30))
-    for side, model in (("system_a", "itg"), ("system_b", "joint-hmm")):
-        table.loc[:9, side] = [f"{model}-full-{number}" for number in range(10)]
-    table.loc[:9, "same_group"] = False
-    points = scatter(FIGURES["gain_confidence"](table).axes[0])
-    np.testing.assert_allclose(points["itg and joint-hmm"][:, 0], table.loc[:9, "gain"])
-
-
 def test_combinations_are_a_class_as_in_the_papers_figure_4() -> None:
     """Two combinations are one class whatever their group; pairs with one combination are counted, not drawn."""
     table = comparisons(30, n_groups=4, kinds=("submission", "online", "combination"))
@@ -245,21 +236,6 @@ def test_combinations_are_a_class_as_in_the_papers_figure_4() -> None:
     assert len(subsets["single system and combination"]) == (combined == 1).sum()
     for name, chosen in (("same group", same), ("different group", ~same)):
         assert len(subsets[f"single systems, {name}"]) == ((combined == 0) & chosen).sum()
-
-
-def test_pairs_of_published_systems_are_outlined() -> None:
-    ours, theirs = comparisons(20), comparisons(8, dataset="shared-task", n_groups=4, seed=2)
-    drawn = scatter(FIGURES["gain_confidence"](ours, None, None, theirs).axes[0])
-    published = {label: points for label, points in drawn.items() if "published" in label}
-    assert set(published) == {"shared-task, published:\ndifferent groups", "shared-task, published:\nsame group"}
-    assert sum(len(points) for points in published.values()) == len(theirs)
-    assert sum(len(points) for points in drawn.values()) == len(ours) + len(theirs)
-
-
-def test_tied_pairs_below_the_axis_are_counted() -> None:
-    table = comparisons(40)
-    table.loc[:1, ["gain", "pvalue_one_sided"]] = [0.0, 1.0]
-    assert "not drawn: 2 with confidence below 0.5" in words(FIGURES["gain_confidence"](table))
 
 
 def test_thresholds_are_marked_where_estimated() -> None:
@@ -479,15 +455,6 @@ def test_what_is_drawn_is_what_the_tables_say(
 ) -> None:
     drawn = [line.get_xydata()[:, "xy".index(axis)] for line in lines(FIGURES[name](*arguments(name)).axes[panel], gid)]
     np.testing.assert_allclose(np.concatenate([[], *drawn]), expected)
-
-
-def test_families_that_too_few_pairs_validate_are_named() -> None:
-    known, chances = arguments("next_test_sets")
-    effective_sample_size = FIGURES["next_test_sets"](known, chances).axes[-1]
-    assert [text.get_text() for text in effective_sample_size.texts] == ["15", "16"]
-    few = words(FIGURES["next_test_sets"](known.assign(n_validated=90), chances))
-    assert "nothing to draw" in few
-    assert "domains (BLEU)" in few
 
 
 def title(figure: Figure) -> str:

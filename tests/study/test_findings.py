@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 
 import pytest
-from jinja2 import DictLoader, UndefinedError
+from jinja2 import DictLoader
 
 from pairsig.io import tables as files
 from pairsig.io.errors import InputError
 from study.findings import text
-from study.tables.declared import all_declared, declared
+from study.tables.declared import declared
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = sorted((ROOT / "results/reference").glob("*.tsv"))
@@ -106,11 +106,6 @@ def test_a_misspelt_address_is_an_error(rendered, template, message):
         rendered(template)
 
 
-def test_a_misspelt_name_in_a_template_is_an_error(rendered):
-    with pytest.raises(UndefinedError):
-        rendered("{{ near.share }}")
-
-
 def test_a_fragment_is_filled_in_where_it_stands(rendered):
     share = in_percent(
         cells("calibration", calibration="dependency", distance="far", p_low="0.04", p_high="0.06")[0], "share"
@@ -156,7 +151,3 @@ def test_a_run_without_most_numbers_is_called_small(tables):
     assert "<h1>Findings of a small run</h1>" in page
     assert "](" not in page
     assert not re.search(rf"{text.ABSENT}|\bnan\b|\bNone\b", found)
-
-
-def test_every_table_of_the_reference_is_declared():
-    assert {path.stem for path in REFERENCE} <= all_declared().keys()

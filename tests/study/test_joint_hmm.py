@@ -69,13 +69,6 @@ def test_em_never_lowers_the_likelihood_of_a_direction():
         assert second[-1] > first[0]
 
 
-def test_one_iteration_of_model_1_by_hand():
-    """Both words of the pair that is alone have the posterior (1 - NULL) / 2 of each link in both directions."""
-    model = joint.fit([(["a", "b"], ["c", "d"])], iterations=1, joint=True)
-    assert model.likelihoods[0][0] == pytest.approx(2 * log(0.5))
-    np.testing.assert_allclose(model.forward.translation, 0.5)
-
-
 def test_sides_exchanged_exchange_the_directions():
     model = joint.fit(TINY)
     mirrored = joint.fit([(target, source) for source, target in TINY])
@@ -93,13 +86,6 @@ def test_a_link_needs_both_directions(monkeypatch):
     both = np.array([[0.9, 0.9], [0.9, 0.1]]), np.array([[0.9, 0.1], [0.5, 0.9]])
     monkeypatch.setattr(joint, "posteriors", lambda *_: both)
     assert joint.decode(None, None, threshold=0.5) == [(0, 0)]
-
-
-def test_copies_count_as_often_as_they_come():
-    pairs = [TINY[0], TINY[1], TINY[0], TINY[3], TINY[0]]
-    doubled = [pair for pair in pairs for _ in range(2)]
-    np.testing.assert_allclose(joint.fit(doubled).forward.translation, joint.fit(pairs).forward.translation)
-    assert not np.allclose(joint.fit(pairs).forward.jumps, joint.fit([TINY[0], TINY[1], TINY[3]]).forward.jumps)
 
 
 def test_a_model_written_and_read_again(tmp_path):

@@ -1,7 +1,5 @@
 """Monte Carlo against exact: simulated systems beside the paper's, closed forms beside enumeration."""
 
-import statistics
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ from scipy.stats import binom, norm, truncnorm
 from scipy.stats import t as student
 
 from pairsig.io.errors import InputError
-from pairsig.stats.exact import exact_test
 from study.reproduction import montecarlo
 from study.reproduction import race as racing
 from study.reproduction.approximate import approximate
@@ -46,20 +43,6 @@ class TestSystems:
         assert 1 / 2 < np.mean(p) / TABLE_2[n] < 2
         assert montecarlo.FACTORS.keys() == TABLE_2.keys()
 
-    def test_lengths_are_rounded_up_and_correct_words_down(self):
-        """Mean length and number of correct words by truncated normal distributions: P(⌈L⌉ = k) and P(⌊Ak⌋ >= j)."""
-        (mean, spread), (long, wide) = montecarlo.ACCURACY, montecarlo.LENGTH
-        right = truncnorm((0 - mean) / spread, (1 - mean) / spread, mean, spread)
-        length = truncnorm((0 - long) / wide, np.inf, long, wide)
-        k = np.arange(1, 120)
-        p = length.cdf(k) - length.cdf(k - 1)
-        by_length = np.array([right.sf(np.arange(1, n + 1) / n).sum() for n in k])
-        n = 100_000
-        a, _ = montecarlo.systems(n)
-        assert a[:, 1].mean() == pytest.approx(p @ k, abs=5 * a[:, 1].std() / n**0.5)
-        assert a[:, 0].mean() == pytest.approx(p @ by_length, abs=5 * a[:, 0].std() / n**0.5)
-        assert a[:, 0].sum() / a[:, 1].sum() == pytest.approx(0.856, abs=0.002)  # as the docstring has it
-
     @pytest.mark.parametrize("metric", montecarlo.METRICS)
     def test_counts_are_possible_and_repeatable(self, metric):
         a, b = montecarlo.systems(2000, 0.9, metric, seed=3)
@@ -81,11 +64,6 @@ def test_the_closed_form_is_the_sum_over_the_binomial(p, k, plus):
     counts = np.arange(k + 1)
     by_sum = (binom.pmf(counts, k, p) * np.abs((counts + plus) / (k + plus) - p)).sum() / p
     assert montecarlo.mean_error(p, k, plus) == pytest.approx(by_sum, rel=1e-9, abs=1e-12)
-
-
-def test_the_closed_form_for_many_samples():
-    k, p = np.array([20_000, 100_000]), np.array([[0.05], [0.2]])
-    np.testing.assert_allclose(montecarlo.mean_error(p, k), np.sqrt(2 * (1 - p) / (np.pi * k * p)), rtol=1e-3)
 
 
 class TestApproximate:
@@ -120,22 +98,6 @@ class TestApproximate:
         assert rows[-1]["error_high"] == pytest.approx(high, rel=1e-9)
         assert rows[-1]["error_low"] == pytest.approx(max(low, 0.0), rel=1e-9)
         assert (low > 0) == (n_runs == 5)
-
-    def test_mean_and_spread_of_the_exact_p_values(self):
-        found = approximate(
-            [10], n_simulated=9, n_pairs=1, n_runs=1, factors={250: 0.95}, metrics=["accuracy"], seed=5
-        ).iloc[0]
-        p = [
-            exact_test(*montecarlo.systems(250, 0.95, seed=5 + number), metric="accuracy").pvalue for number in range(9)
-        ]
-        assert (found["p_mean"], found["p_sd"]) == (
-            pytest.approx(statistics.mean(p)),
-            pytest.approx(statistics.stdev(p)),
-        )
-
-    def test_one_run_has_no_interval(self):
-        found = approximate([100], n_simulated=9, n_runs=1, factors={250: 0.95}, metrics=["accuracy"])
-        assert found[["error_low", "error_high"]].isna().all(axis=None)
 
     def test_no_pair_in_the_range_is_refused(self):
         with pytest.raises(InputError, match="increase montecarlo: n_simulated"):

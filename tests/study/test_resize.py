@@ -72,16 +72,6 @@ def test_domains_and_documents_at_equal_size(systems, kind, labels):
     assert described.to_numpy().tolist() == [[f"{label}-first-20", kind, label, 20] for label in (first, second)]
 
 
-def test_draws_are_with_replacement_and_of_the_size_asked_for(systems):
-    sets = labelled(other_test_sets(systems, draws=400, draw_size=30))
-    assert len(sets) == 400
-    drawn = np.concatenate([data.segments for data in sets.values()]).astype(int)
-    assert len(drawn) == 400 * 30
-    # 12,000 draws from 60 segments: 200 each, standard deviation 14.
-    assert np.abs(np.bincount(drawn, minlength=61)[1:] - 200).max() < 5 * np.sqrt(200)
-    assert any(len(set(data.segments)) < 30 for data in sets.values())
-
-
 def test_halves_part_the_test_set(systems):
     sets = labelled(other_test_sets(systems, halves=2))
     assert list(sets) == ["half-1", "half-2", "half-3", "half-4"]

@@ -25,18 +25,6 @@ Errors = Callable[..., np.ndarray]
 """Standard errors of the gains between systems number i and j."""
 
 
-def three_base_models(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
-    model, own = rng.integers(0, 3, n), np.exp(rng.normal(-1, 0.3, n))
-    return rng.normal(0, 1, n), lambda i, j: np.sqrt(
-        own[i] ** 2 + own[j] ** 2 + np.where(model[i] != model[j], 0.36, 0)
-    )
-
-
-def heavy_tails(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
-    own = np.exp(0.5 * rng.standard_t(3, n) - 0.7)
-    return rng.standard_t(3, n), lambda i, j: np.hypot(own[i], own[j])
-
-
 def unequal_variances(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
     """A quarter of the systems has six times the error: critical differences of their pairs are far from the rest."""
     noisy = rng.random(n) < 0.25
@@ -44,11 +32,7 @@ def unequal_variances(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Err
     return rng.normal(0, 1, n) - noisy, lambda i, j: np.hypot(own[i], own[j])
 
 
-WORLDS = {
-    "three base models": three_base_models,
-    "heavy tails": heavy_tails,
-    "unequal variances": unequal_variances,
-}
+WORLDS = {"unequal variances": unequal_variances}
 
 
 def contest(world: Callable, rng: np.random.Generator, n: int) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from scipy import stats
 
 from pairsig import Statistics
 from pairsig.metrics import registry
-from study.analysis import over_systems
 from study.beyond.training_variance import training_variance
 from test_recomputed import F1, f1, f1_influence, reference
 from test_recomputed import counts as counts_of
@@ -56,33 +55,12 @@ class TestKnownVariances:
         )
 
 
-def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
-    """Of fixed methods whose runs vary by different amounts, the share among infinitely many runs of them."""
-    rng = np.random.default_rng(3)
-    ratios = np.array([0, 0, 0.5, 1, 2, 4, 8, 30, 60])  # of the variance of training to that of single segments
-    truth = np.mean(2 * stats.norm.sf(1.96 / np.sqrt(1 + ratios)))
-    k = 10
-    runs = np.arange(len(ratios) * k).reshape(-1, k)
-    first, second = np.triu_indices(k, 1)
-    pairs = np.concatenate([np.column_stack([own[first], own[second]]) for own in runs])
-    caught = []
-    for _ in range(400):
-        scores = np.sqrt(1 + ratios)[:, None] * rng.normal(size=(len(ratios), k))
-        replicated = np.abs(scores[:, first] - scores[:, second]) > 1.96 * sqrt(2)
-        _, low, high = over_systems.share(replicated.ravel(), pairs)
-        caught.append(low <= truth <= high)
-    assert np.mean(caught) > 0.93
-
-
 class TestFewRuns:
     def test_one_run_each_is_too_few(self):
         given = Statistics.from_arrays({f"m{i}-1": np.arange(5.0) for i in range(4)}, ["value"], dataset="s")
         table = training_variance([(given, MEAN)])
         assert table["verdict"].tolist() == ["too few"]
         assert table["n_runs"].tolist() == [0]
-
-    def test_no_dataset(self):
-        assert training_variance([]).empty
 
 
 # The findings again, from the embedded counts, with numpy and pyarrow alone.

@@ -102,13 +102,6 @@ def test_datasets_on_the_same_segments_are_left_out_together():
     pd.testing.assert_frame_equal(both[columns], once[columns])
 
 
-def test_a_single_test_set_has_no_error():
-    comparisons, systems = simulated(5, n_bleu=1, n_uas=1)
-    table = variance_model(comparisons, systems)
-    assert set(table["n_left_out"]) == {0}
-    assert table[["between", "error", "coverage"]].isna().all(axis=None)
-
-
 def test_coverage_of_the_interval_of_shares_of_test_sets():
     """Test sets whose shares vary more, or less, than single pairs' would; the truth is 94 %."""
     rng = np.random.default_rng(6)

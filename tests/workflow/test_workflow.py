@@ -107,12 +107,6 @@ def test_plans_of_every_configuration(arguments, expected, tmp_path):
         assert planned[rule] >= number if number == 90 else planned[rule] == number, rule
 
 
-def test_both_snakefiles_run_the_study_and_no_rule_is_hidden(tmp_path):
-    configured(tmp_path)
-    one, other = (snakemake("-n", cwd=tmp_path, snakefile=ROOT / path) for path in ("Snakefile", "workflow/Snakefile"))
-    assert jobs(one) == jobs(other) != {}
-
-
 def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
     """Another workflow takes the rules, with its own sheets, and a prefix for what they make."""
     sheets = [str(ROOT / "config"), str(ROOT / "config/example")]
@@ -131,12 +125,6 @@ def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
     assert planned["study_thresholds"] == 1
     snakemake("results/comparisons/example.parquet", cwd=tmp_path, snakefile="Snakefile")
     assert set(tables.read(tmp_path / "results/comparisons/example.parquet")["n_resamples"]) == {100}
-
-
-def test_the_command_line_changes_numbers_in_a_block(tmp_path):
-    configured(tmp_path)
-    snakemake("--config", "resampling={n_resamples: 50}", "--", "results/comparisons/tac08.parquet", cwd=tmp_path)
-    assert set(tables.read(tmp_path / "results/comparisons/tac08.parquet")["n_resamples"]) == {50}
 
 
 def test_a_mistake_is_one_sentence_before_the_first_job(tmp_path):
