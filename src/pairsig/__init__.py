@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pairsig.comparisons.gate import Gate, gate
     from pairsig.comparisons.ranks import Ranking, rank
     from pairsig.comparisons.runs import compare_runs
-    from pairsig.core.statistics import Statistics, collect
+    from pairsig.core.statistics import Statistics
     from pairsig.core.statistics import read as read_statistics
     from pairsig.core.statistics import write as write_statistics
     from pairsig.io.errors import InputError
@@ -37,7 +37,7 @@ _NAMES = {
     "comparisons.gate": ("Gate", "gate"),
     "comparisons.runs": ("compare_runs",),
     "comparisons.ranks": ("Ranking", "rank"),
-    "core.statistics": ("Statistics", "collect", "read_statistics", "write_statistics"),
+    "core.statistics": ("Statistics", "read_statistics", "write_statistics"),
     "io.errors": ("InputError",),
     "io.results": ("TableResult",),
     "metrics": ("Metric", "Ratio"),
@@ -54,7 +54,7 @@ __all__ = [
     "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "Metric",
     "Ranking", "Ratio", "Statistics", "TableResult", "TestResult", "__version__",
     "bootstrap_test",
-    "collect", "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",
+    "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",
     "metric_names", "plan", "randomization_test", "rank", "read", "read_statistics", "score_interval",
     "write_statistics",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -15,8 +16,7 @@ from hypothesis import strategies as st
 import simulate
 from conftest import examples
 from pairsig import InputError, Statistics
-from pairsig.core import long_table, statistics
-from pairsig.io.memory import Memory
+from pairsig.core import statistics
 from pairsig.metrics import registry
 
 FIELDS = ("systems", "groups", "kinds", "columns", "runs")
@@ -28,16 +28,6 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         assert getattr(one, field) == getattr(other, field), field
     for field in ARRAYS:
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field), strict=field == "counts")
-
-
-def from_table(rows: pd.DataFrame, *, dataset: str, source: str = "the table") -> Statistics:
-    return Statistics(dataset=dataset, **long_table.fields(rows, source, Memory.whole()))
-
-
-def table(**columns) -> pd.DataFrame:
-    """Two systems a and b on segments 1 to 3."""
-    keys = {"system": ["a"] * 3 + ["b"] * 3, "segment": [1, 2, 3] * 2, "correct": [1, 2, 3, 3, 2, 1], "total": [3] * 6}
-    return pd.DataFrame(keys | columns)
 
 
 def message(*words: str) -> str:
@@ -74,23 +64,20 @@ def all_statistics(draw):
 
 
 class TestRoundTrip:
-    def test_a_name_may_end_in_a_hyphen(self):
+    def test_a_name_may_end_in_a_hyphen(self, tmp_path):
         data = Statistics.from_arrays({name: np.ones((1, 1)) for name in ("a-", "a", "-")}, ["value"], dataset="x")
         assert data.methods == data.systems
-        assert_same(from_table(data.to_table(), dataset="x"), data)
+        statistics.write(data, tmp_path / "x.parquet")
+        assert_same(statistics.read(tmp_path / "x.parquet"), data)
 
-    @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
-    @examples(6)
+    @examples(12)
     @given(given_statistics=all_statistics())
-    def test_file(self, tmp_path, suffix, given_statistics):
-        path = tmp_path / f"some.statistics.{suffix}"
+    def test_file(self, tmp_path, given_statistics):
+        path = tmp_path / "some.statistics.parquet"
         statistics.write(given_statistics, path)
         restored = statistics.read(path)
         assert_same(restored, given_statistics)
-        if suffix == "parquet":
-            assert (restored.dataset, restored.provenance) == (given_statistics.dataset, given_statistics.provenance)
-        else:
-            assert (restored.dataset, restored.provenance) == ("some.statistics", {})
+        assert (restored.dataset, restored.provenance) == (given_statistics.dataset, given_statistics.provenance)
         assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
     def test_the_caller_may_name_the_dataset(self, tmp_path):
@@ -131,80 +118,45 @@ class TestRoundTrip:
         assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
 
 
-class TestFromTable:
-    def test_defaults(self):
-        data = from_table(table(), dataset="d")
-        assert (data.systems, data.groups, data.kinds) == (("a", "b"), ("a", "b"), ("", ""))
-        assert data.segments.tolist() == ["1", "2", "3"]
-        assert data.documents.tolist() == data.domains.tolist() == [""] * 3
-        assert data.columns == ("correct", "total")
-        assert data.counts[:, :, 0].tolist() == [[1, 2, 3], [3, 2, 1]]
+class TestRefused:
+    """Files that were changed, or that something else wrote."""
 
-    def test_a_blank_group_is_the_system_itself(self):
-        # Two systems without a group are not of the same group.
-        data = from_table(table(group=["", "", "", "", "", ""]), dataset="d")
-        assert data.groups == ("a", "b")
-        data = from_table(table(group=[None] * 3 + ["g"] * 3), dataset="d")
-        assert data.groups == ("a", "g")
-
-    @pytest.mark.parametrize("order", [[0, 1, 2, 5, 3, 4], [0, 3, 1, 4, 2, 5]])
-    def test_segments_are_matched_by_id_in_any_order_of_rows(self, order):
-        expected = from_table(table(), dataset="d")
-        assert_same(from_table(table().iloc[order], dataset="d"), expected)
-
-    @pytest.mark.parametrize("dtype", ["Int64", "object", "uint16", "string"])
-    def test_any_dtype_of_whole_numbers(self, dtype):
-        data = from_table(table(correct=pd.Series([1, 2, 3, 3, 2, 1]).astype(dtype)), dataset="d")
-        assert data.counts[:, :, 0].tolist() == [[1, 2, 3], [3, 2, 1]]
-        assert np.issubdtype(data.counts.dtype, np.integer)
-        truth = from_table(table(correct=[True, False, True] * 2), dataset="d")
-        assert truth.counts[:, :, 0].tolist() == [[1, 0, 1]] * 2
+    def wrote(self, path, change) -> str:
+        data = simulate.statistics("f1", n_systems=2, n_segments=3)
+        statistics.write(data, path)
+        table = pq.read_table(path)
+        changed = change(table.to_pandas().astype({"system": str}))
+        pq.write_table(pa.Table.from_pandas(changed, preserve_index=False).replace_schema_metadata(
+            {"dataset": "d", "provenance": "{}"}), path)  # fmt: skip
+        return str(path)
 
     @pytest.mark.parametrize(
-        ("columns", "fragments"),
+        ("change", "reason"),
         [
-            ({"system": ["a"] * 3 + [None] * 3}, ["row 4", "system is empty", "expected a name"]),
-            ({"segment": [1, 2, 3, 1, "", 3]}, ["row 5", "segment is empty", "expected a name"]),
-            ({"segment": [1, 2, 3, 1, 2, 2]}, ["row 6", "segment 2 of system b again", "expected it once"]),
-            ({"segment": [1, 1, 3, 1, 2, 3]}, ["row 2", "segment 1 of system a again", "expected it once"]),
-            ({"segment": [1, 2, 3, 1, 2, 4]}, ["a has 3 segments, b has 3", "segment 3 is in a only"]),
-            ({"correct": [1, 2, "3x", 3, 2, 1]}, ["row 3", "correct is '3x'", "expected a number"]),
-            ({"correct": [1, 2, 3, 3, None, 1]}, ["row 5", "correct is empty or NaN", "expected a number"]),
-            ({"group": ["g", "g", "h", "k", "k", "k"]}, ["system a has more than one group", "expected one"]),
-            ({"kind": ["", "", "", "llm", "", ""]}, ["system b has more than one kind", "expected one"]),
-            ({"document": list("xyyxxy")}, ["segment 2 has more than one document", "expected one"]),
-            ({"domain": list("xyyxyx")}, ["segment 3 has more than one domain", "expected one"]),
+            (lambda t: t.iloc[:5], "different numbers of segments"),
+            (lambda t: t.iloc[:0], "different numbers of segments, or none"),
+            (lambda t: t.iloc[[0, 3, 1, 4, 2, 5]], "the column segment"),
+            (lambda t: t.assign(segment=list("123124")), "the column segment has an empty cell, or differs"),
+            (lambda t: t.assign(document=list("xyyxxy")), "the column document"),
+            (lambda t: t.assign(domain=[None, "x", "x"] * 2), "the column domain has an empty cell"),
+            (lambda t: t.assign(group=list("gghkkk")), "the column group"),
+            (lambda t: t.assign(matched=list("123456")), "counts are no numbers"),
+            (lambda t: t.assign(system=["a", "b", "a", "b", "a", "b"]), "the column segment"),
+            (lambda t: pd.concat([t, t]), "a system appears twice"),
+            (lambda t: t.drop(columns="kind"), "kind"),
         ],
     )
-    def test_refused(self, columns, fragments):
-        with pytest.raises(InputError, match=message("the source", *fragments)):
-            from_table(table(**columns), dataset="d", source="the source")
-
-    def test_no_rows_no_counts_no_keys(self):
-        with pytest.raises(InputError, match=message("empty", "expected one row per system and segment")):
-            from_table(table().iloc[:0], dataset="d")
-        with pytest.raises(InputError, match="no column of counts"):
-            from_table(table()[["system", "segment"]], dataset="d")
-        with pytest.raises(InputError, match=message("segment, correct, total", "expected `system` too")):
-            from_table(table().drop(columns="system"), dataset="d")
-
-
-class TestFromFile:
-    @pytest.mark.parametrize(
-        ("content", "fragments"),
-        [
-            (b"", ["empty"]),
-            (b"system\tsegment\tvalue\na\t1\t2\nb\t1\t3x\n", ["line 3", "value is '3x'", "expected a number"]),
-            (b"system\tsegment\tvalue\na\t1\tnan\nb\t1\t3\n", ["line 2", "value is", "expected a number"]),
-            (b"system\tsegment\tvalue\n\t1\t2\n", ["line 2", "system is empty", "expected a name"]),
-            (b"system\tsegment\tvalue\na\t1\t2\na\t1\t2\n", ["line 3", "segment 1 of system a again"]),
-        ],
-    )
-    def test_refused(self, tmp_path, content, fragments):
-        path = tmp_path / "bad.tsv"
-        path.write_bytes(content)
-        with pytest.raises(InputError, match=message(str(path), *fragments)):
+    def test_changed(self, tmp_path, change, reason):
+        path = self.wrote(tmp_path / "x.parquet", change)
+        with pytest.raises(InputError, match=message(path, reason, "expected one that pairsig.write_statistics wrote")):
             statistics.read(path)
+
+    def test_another_file(self, tmp_path):
+        pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "x.parquet")
+        with pytest.raises(InputError, match="expected one that pairsig"):
+            statistics.read(tmp_path / "x.parquet")
+        with pytest.raises(InputError, match=r"found the suffix '\.tsv', expected"):
+            statistics.write(simulate.statistics("f1", n_systems=2, n_segments=3), tmp_path / "x.tsv")
 
 
 class TestFromArrays:
@@ -303,31 +255,6 @@ class TestSelect:
         assert same.duplicates() == [("system2", "system3"), ("system2", "system4")]
 
 
-class TestCollect:
-    def part(self, system: str, **changes) -> Statistics:
-        return replace(Statistics.from_arrays({system: np.ones((3, 1))}, ["value"], dataset=system), **changes)
-
-    def test_all_systems_and_the_new_provenance(self):
-        whole = statistics.collect([self.part("a"), self.part("b")], dataset="d", provenance={"corpus": "c"})
-        assert (whole.dataset, whole.systems, whole.provenance) == ("d", ("a", "b"), {"corpus": "c"})
-        assert whole.counts.shape == (2, 3, 1)
-
-    @pytest.mark.parametrize(
-        ("changes", "fragments"),
-        [
-            ({"segments": np.array(["1", "2", "4"])}, ["a has 3 segments, b has 3", "segment 3 is in a only"]),
-            ({"segments": np.array(["2", "1", "3"])}, ["a has 3 segments, b has 3", "number 1 is 1 and 2"]),
-            ({"columns": ("correct",)}, ["b has the columns correct", "expected those of a: value"]),
-            ({"systems": ("a",)}, ["found system a more than once", "expected it once"]),
-            ({"documents": np.array(["", "", "x"])}, ["segment 3", "document '' for a", "'x' for b"]),
-            ({"domains": np.array(["x", "", ""])}, ["segment 1", "domain '' for a", "'x' for b"]),
-        ],
-    )
-    def test_parts_that_do_not_fit(self, changes, fragments):
-        with pytest.raises(InputError, match=message("d: ", *fragments)):
-            statistics.collect([self.part("a"), self.part("b", **changes)], dataset="d", provenance={})
-
-
 class TestPool:
     def part(self, dataset: str, systems: str, n_segments: int, columns=("value",)) -> Statistics:
         counts = {system: np.full((n_segments, 1), ord(system)) for system in systems}
@@ -360,32 +287,17 @@ class TestPool:
 class TestRuns:
     """Several runs of a method: each is a system, called METHOD-RUN."""
 
-    @pytest.fixture
-    def runs(self):
-        keys = {"system": ["a"] * 6 + ["b"] * 3, "run": [1, 1, 1, 2, 2, 2] + ["x"] * 3, "segment": [1, 2, 3] * 3}
-        return pd.DataFrame(keys | {"correct": range(9), "total": [9] * 9})
+    def test_written_and_read(self, tmp_path):
+        ones = np.arange(30).reshape(3, 10, 1)
+        given = Statistics.from_arrays({"a": ones, "b": ones[0], "c-": ones[:2]}, ["value"], dataset="d")
+        statistics.write(given, tmp_path / "a.parquet")
+        assert_same(statistics.read(tmp_path / "a.parquet"), given)
 
-    def test_read_from_a_table(self, runs):
-        found = from_table(runs, dataset="d")
-        assert found.systems == ("a-1", "a-2", "b-x")
-        assert found.methods == ("a", "a", "b")
-        assert found.runs == ("1", "2", "x")
-        assert found.groups == ("a", "a", "b")  # whose runs they are, not each its own
-        assert found.counts[:, :, 0].tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-
-    @pytest.mark.parametrize("suffix", ["parquet", "tsv"])
-    def test_written_and_read(self, tmp_path, runs, suffix):
-        given = from_table(runs.sample(frac=1, random_state=1), dataset="d")
-        statistics.write(given, tmp_path / f"a.{suffix}")
-        assert_same(statistics.read(tmp_path / f"a.{suffix}"), given)
-
-    def test_selected_collected_and_from_arrays(self):
+    def test_selected_and_from_arrays(self):
         ones = np.ones((3, 5, 1), dtype=int)
         found = Statistics.from_arrays({"a": ones, "b": ones[0]}, ["value"])
         assert (found.systems, found.runs) == (("a-1", "a-2", "a-3", "b"), ("1", "2", "3", ""))
         assert found.select(systems=["b", "a-2"]).methods == ("b", "a")
-        parts = [found.select(systems=[system]) for system in found.systems]
-        assert statistics.collect(parts, dataset="", provenance={}).runs == found.runs
 
     def test_numbered_systems_are_runs(self):
         names = ["malt-full-1", "malt-full-2", "malt-half-1", "gpt-4", "x"]
@@ -394,24 +306,6 @@ class TestRuns:
         assert found.methods == ("malt-full", "malt-full", "malt-half-1", "gpt-4", "x")
         assert found.systems == tuple(names)
         assert found.numbered() == found
-
-    @pytest.mark.parametrize(
-        ("change", "fragments"),
-        [
-            ({"run": ["1", "1", "1", "2", "2", "2", "x", "x", "y"]}, "system a-1 has 3 segments, b-x has 2"),
-            ({"run": ["1", "1", "1", "1", "2", "2", "x", "x", "x"]}, "row 4: found segment 1 of system a-1 again"),
-            ({"run": ["1", "1", "1", "", "", "", "x", "x", "x"]}, "some rows of system a have no run"),
-            (
-                {"system": ["a"] * 3 + ["a-2"] * 6, "run": ["2-1"] * 3 + ["1"] * 3 + ["3"] * 3},
-                "system a-2-1 has 6 segments",  # the run 2-1 of a, and the run 1 of a-2
-            ),
-        ],
-    )
-    def test_refused(self, runs, change, fragments):
-        if "system" in change:
-            change = change | {"segment": [1, 2, 3, 4, 5, 6, 1, 2, 3]}
-        with pytest.raises(InputError, match=fragments):
-            from_table(runs.assign(**change), dataset="d")
 
     def test_a_run_must_end_the_name(self):
         given = Statistics.from_arrays({"a": [[1]]}, ["value"])

@@ -17,7 +17,6 @@ from scipy.stats import t as student
 
 import simulate
 from pairsig import InputError
-from pairsig.core.omission import Omission
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.over_systems import members
@@ -28,6 +27,7 @@ from study.reproduction.claims import band, other_decision
 from study.reproduction.describe import SYSTEMS, describe
 from study.reproduction.thresholds import near, size_scaling, thresholds
 from study.reproduction.validate import validate
+from study.training.omission import Omission
 
 
 def message(*words: str) -> str:
@@ -760,7 +760,7 @@ def test_systems_are_described_by_base_model():
     scores = 100 * 2 * made.counts.sum(axis=1)[:, 0] / made.counts.sum(axis=1)[:, 1:].sum(axis=1)
     fragments = {
         "provenance": {"task": "constituency"},
-        "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9"),),
+        "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9").to_dict(),),
     }
     natural = describe([(replace(made, **fragments), registry.metric("f1"))])
     assert list(natural["group"]) == ["all"]

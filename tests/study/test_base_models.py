@@ -181,7 +181,7 @@ def test_systems_without_outputs_or_with_broken_ones_are_left_out(train, predict
     assert capsys.readouterr().err.count("system short is left out") == 2
     collected = statistics.read("d.parquet")
     assert collected.systems == ("fair", "good")
-    reasons = {omission.system: str(omission) for omission in collected.omissions}
+    reasons = {of["system"]: f"{of['stage']}: {of['reason']}" for of in collected.omissions}
     assert reasons["bad"] == "train: no luck"
     assert reasons["vote"] == "predict: a member of the ensemble has no output: train: no luck"
     assert "short.txt has 1 segments" in reasons["short"]

@@ -195,7 +195,7 @@ def test_a_base_model_that_fails_or_is_killed_costs_its_systems_only(tmp_path):
     snakemake("--keep-going", cwd=tmp_path)
     data = statistics.read(tmp_path / "results/statistics/example-alignment.parquet")
     assert data.systems == ("dice-full-1", "dice-full-2")
-    reasons = {omission.system: str(omission) for omission in data.omissions}
+    reasons = {of["system"]: f"{of['stage']}: {of['reason']}" for of in data.omissions}
     assert set(reasons) == {f"{name}-full-{k}" for name in ("fails", "killed", "short") for k in (1, 2)}
     assert reasons["fails-full-1"].startswith("train: exit status 1")
     assert "killed in attempt 2 of 2 (memory or time; requested: 4000 MB" in reasons["killed-full-2"]

@@ -44,31 +44,13 @@ def label_array(labels: Iterable[str], noun: str) -> NDArray[np.str_]:
     return np.array(labels, dtype=f"<U{max(1, len(longest))}")
 
 
-def segments_differ(
-    source: str, system_a: str, segments_a: NDArray[np.str_], system_b: str, segments_b: NDArray[np.str_]
-) -> str:
-    """An error message: both numbers of segments, and the first difference."""
-    only_a, only_b = segments_a[~np.isin(segments_a, segments_b)], segments_b[~np.isin(segments_b, segments_a)]
-    if len(only_a):
-        difference = f"segment {named(only_a[0])} is in {named(system_a)} only"
-    elif len(only_b):
-        difference = f"segment {named(only_b[0])} is in {named(system_b)} only"
-    else:  # the same segments in another order
-        position = int(np.argmax(segments_a != segments_b))
-        difference = f"number {position + 1} is {named(segments_a[position])} and {named(segments_b[position])}"
-    return (
-        f"{source}: system {named(system_a)} has {len(segments_a)} segments, {named(system_b)} has {len(segments_b)}, "
-        f"expected the same ones; {difference}"
-    )
-
-
 def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
     """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
 
-    An index of pandas that does not simply number the rows is taken as ids, which pair the series. Masked values become
-    NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
+    An index of pandas that does not simply number the rows is taken as ids, which pair the series. The ids are None for
+    arrays, lists and numbered series, which are paired by position.
     """
-    arrays = {name: _unmasked(values) for name, values in scores.items()}
+    arrays = {name: _array(values) for name, values in scores.items()}
     places = {name: _places(name, values) for name, values in scores.items()}
     first, order = next(((name, list(of)) for name, of in places.items() if of is not None), ("", None))
     if order is None:
@@ -110,14 +92,10 @@ def _places(name: str, values: Any) -> dict[str, int] | None:
     return places
 
 
-def _unmasked(values: Any) -> NDArray[Any]:
-    """An array in which masked values, and the missing values of pandas, are NaN."""
-    # Looking at `np.ma` loads it, which plain arrays and lists do not need.
-    subclass = isinstance(values, np.ndarray) and type(values) is not np.ndarray
-    if subclass and np.ma.isMaskedArray(values):
-        return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
-    if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+def _array(values: Any) -> NDArray[Any]:
+    """An array, without masked values, which numpy would silently unmask."""
+    if isinstance(values, np.ndarray) and hasattr(values, "mask"):
+        raise InputError("found a masked array, expected numbers, NaN where one is missing (.filled(np.nan))")
     try:
         return np.asarray(values)
     except ValueError:

@@ -7,30 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.core import long_table
-from pairsig.core.labels import (
-    label_array,
-    label_arrays,
-    paired_by_index,
-    run_name,
-    segments_differ,
-    two_dimensional,
-    without_run,
-)
-from pairsig.core.long_table import smallest_type
-from pairsig.core.omission import Omission
+from pairsig.core.labels import label_array, label_arrays, paired_by_index, run_name, two_dimensional, without_run
 from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, listed, named, printable, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
@@ -62,11 +50,9 @@ class Statistics:
     provenance
         Origin of the counts: corpus, commit, checksum, command, versions, licence.
     omissions
-        Systems that had to be left out.
+        Systems that had to be left out: the step that failed, the reason, and the name of each.
     runs
         One string per system: its run, or "" if its method has only one. Default: all "".
-    texts
-        Input and target of segments by id, shortened, as far as the log of an evaluation has them; not in files.
     metrics
         What the counts are for, the main metric first, as far as it was read or declared; not in files.
     notes
@@ -96,9 +82,8 @@ class Statistics:
     columns: tuple[str, ...]
     counts: NDArray[Any]
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
-    omissions: tuple[Omission, ...] = field(default=(), compare=False)
+    omissions: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
     runs: tuple[str, ...] = ()
-    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
     metrics: tuple[Metric, ...] = field(default=(), compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     library: Any = field(default=None, compare=False)
@@ -325,12 +310,6 @@ class Statistics:
         choose(unit, ("segment", "document"), "unit")
         return self.documents if unit == "document" else None
 
-    def copied_by(self, metric: Metric) -> int:
-        """Bytes that `of` needs: none if the columns of the metric are adjacent."""
-        if isinstance(self._positions(metric), slice) and not metric.averaged:
-            return 0
-        return self.counts[:, :, 0].size * self.counts.itemsize * metric.width
-
     def _positions(self, metric: Metric) -> slice | list[int]:
         if not set(metric.columns) <= set(self.columns):
             raise InputError(
@@ -413,90 +392,6 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
 
-def collect(
-    parts: Sequence[Statistics],
-    *,
-    dataset: str,
-    provenance: Mapping[str, str],
-    omissions: tuple[Omission, ...] = (),
-) -> Statistics:
-    """Combine the statistics of single systems into those of all systems of a test set.
-
-    Parameters
-    ----------
-    parts
-        Statistics of one or more systems each, on the same segments.
-    dataset
-        Name of the test set.
-    provenance
-        Origin of the counts.
-    omissions
-        Systems that had to be left out.
-
-    Returns
-    -------
-    Statistics
-        With the systems in the order of `parts`.
-
-    Raises
-    ------
-    InputError
-        If segments, columns, documents or domains differ, or if a system appears twice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pairsig
-    >>> a, b = (pairsig.Statistics.from_arrays({name: np.ones((3, 1))}, ["value"]) for name in "ab")
-    >>> pairsig.collect([a, b], dataset="mine", provenance={}).systems
-    ('a', 'b')
-    """
-    first = parts[0]
-    for part in parts[1:]:
-        if not np.array_equal(part.segments, first.segments):
-            raise InputError(segments_differ(dataset, first.systems[0], first.segments, part.systems[0], part.segments))
-        if part.columns != first.columns:
-            raise InputError(
-                f"{dataset}: system {part.systems[0]} has the columns {listed(part.columns)}, "
-                f"expected those of {first.systems[0]}: {listed(first.columns)}"
-            )
-        for key, what in (
-            ("reference", "other references, or the same in another order"),
-            ("settings", "other options"),
-        ):
-            ours, theirs = (of.provenance.get(key, "") for of in (first, part))
-            if ours and theirs and ours != theirs:
-                shown = f" ({theirs}, expected {ours})" if key == "settings" else ""
-                raise InputError(
-                    f"{dataset}: system {part.systems[0]} was counted with {what} than {first.systems[0]}{shown}, "
-                    "expected the same for all systems"
-                )
-        for key in ("document", "domain"):
-            wanted, found = (getattr(of, f"{key}s") for of in (first, part))
-            if not np.array_equal(wanted, found):
-                row = int(np.argmax(wanted != found))
-                raise InputError(
-                    f"{dataset}: segment {named(str(first.segments[row]))} has the {key} "
-                    f"{quoted(str(wanted[row]))} for {first.systems[0]} and {quoted(str(found[row]))} for "
-                    f"{part.systems[0]}, expected the same"
-                )
-    settings = first.provenance.get("settings", "")
-    labels: dict[str, Any] = {
-        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LABELS_OF_SYSTEMS
-    }
-    repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
-    if repeated:
-        raise InputError(f"{dataset}: found system {min(repeated)} more than once, expected it once")
-    return replace(
-        first,
-        dataset=dataset,
-        counts=np.concatenate([part.counts for part in parts]),
-        provenance={**({"settings": settings} if settings else {}), **provenance},
-        omissions=omissions,
-        **labels,
-    )
-
-
 def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
     """Concatenate several test sets into one, for the systems that are on all of them.
 
@@ -537,14 +432,14 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
 
 
 def write(statistics: Statistics, path: str | Path) -> None:
-    """Write statistics to a Parquet, TSV or CSV file.
+    """Write statistics to a Parquet file, which keeps everything but notes and metrics.
 
     Parameters
     ----------
     statistics
-        What to write. Only Parquet keeps the provenance and the name of the test set.
+        What to write.
     path
-        The suffix decides the format: ".parquet", ".tsv" or ".csv".
+        A name that ends in ".parquet".
 
     Raises
     ------
@@ -553,12 +448,11 @@ def write(statistics: Statistics, path: str | Path) -> None:
 
     Notes
     -----
-    In Parquet, integers get the smallest signed type that holds their column and its negatives.
+    Integers get the smallest signed type that holds their column and its negatives.
     """
-    table = statistics.to_table()
     if Path(path).suffix != ".parquet":
-        tables.write(table, path)
-        return
+        raise InputError(f"{path}: found the suffix {Path(path).suffix!r}, expected .parquet")
+    table = statistics.to_table()
     if statistics.counts.dtype.kind in "iu":
         table = table.astype({name: smallest_type(table[name].to_numpy()) for name in statistics.columns})
     need("pyarrow")
@@ -571,7 +465,7 @@ def write(statistics: Statistics, path: str | Path) -> None:
         "provenance": json.dumps(dict(statistics.provenance), sort_keys=True),
     }
     if statistics.omissions:
-        metadata["omissions"] = json.dumps([omission.to_dict() for omission in statistics.omissions])
+        metadata["omissions"] = json.dumps([dict(omission) for omission in statistics.omissions])
     arrow = arrow.replace_schema_metadata(metadata)
     whole = [name for name in statistics.columns if pa.types.is_integer(arrow.schema.field(name).type)]
     with tables.replacing(path) as temporary:
@@ -593,18 +487,21 @@ _PAGE = 2**20
 """Rows per page: with a million, reading needs a few megabytes per column."""
 
 
-def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
-    """Read statistics from a Parquet, TSV or CSV file.
+def smallest_type(values: NDArray[Any]) -> np.dtype[Any]:
+    """The smallest type that holds these integers and their negatives; their own type from 2⁶³ on."""
+    most = max(-int(values.min()), int(values.max()))
+    return np.min_scalar_type(-1 - most) if most < 2**63 else values.dtype
+
+
+def read(path: str | Path, *, dataset: str | None = None) -> Statistics:
+    """Read statistics from a Parquet file that `write` wrote.
 
     Parameters
     ----------
     path
-        A file that `write` wrote, or any long table with the columns `system`, `segment` and counts.
+        The file.
     dataset
-        Name of the test set. Default: the name in the file, else the name of the file without its suffix.
-    memory
-        Limit for the process. With a limit, integers of a Parquet file get the smallest type that holds them, and
-        counts that do not fit are refused. Default: all free memory, and int64.
+        Name of the test set. Default: the name in the file.
 
     Returns
     -------
@@ -614,12 +511,7 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     Raises
     ------
     InputError
-        If the file is not such a table, if a row is repeated or missing, or if the memory does not suffice.
-
-    Notes
-    -----
-    Beside the counts, a Parquet file takes about 130 bytes per system and segment while it is read. A text file is
-    assumed to need twenty times its size.
+        If the file is another one, or if the memory does not suffice.
 
     Examples
     --------
@@ -633,31 +525,57 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     ('a', 'b')
     """
     path = Path(path)
-    room = memory or Memory.whole()
-    metadata: dict[bytes, bytes] = {}
-    if path.suffix == ".parquet":
-        columns = tables.read_parquet(path, room)
-        metadata = dict(columns.schema.metadata or {})
-        table = columns.to_pandas(split_blocks=True, self_destruct=True)
-        del columns  # its memory is freed column by column
-    else:
-        if memory is not None and path.is_file():
-            memory.require(_TEXT * path.stat().st_size, f"reading {path} (as a Parquet file it takes less)")
-        table = tables.read(path, known=[STATISTICS])
+    arrow = tables.read_parquet(path, Memory.whole())
+    metadata = dict(arrow.schema.metadata or {})
     try:
-        name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
-        provenance = dict(json.loads(metadata.get(b"provenance", b"{}")))
-        omissions = tuple(Omission(**description) for description in json.loads(metadata.get(b"omissions", b"[]")))
-    except (ValueError, TypeError, RecursionError) as error:
+        return Statistics(
+            dataset=dataset or metadata[b"dataset"].decode(),
+            provenance=dict(json.loads(metadata.get(b"provenance", b"{}"))),
+            omissions=tuple(map(dict, json.loads(metadata.get(b"omissions", b"[]")))),
+            **_fields(arrow.to_pandas(split_blocks=True, self_destruct=True)),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"{path}: found metadata that cannot be read ({reason(error)}), expected those that pairsig writes"
+            f"{path}: found a file that cannot be read as statistics ({reason(error)}), expected one that "
+            "pairsig.write_statistics wrote"
         ) from None
-    fields = long_table.fields(table, str(path), room, smallest=memory is not None)
-    return Statistics(dataset=name, provenance=provenance, omissions=omissions, **fields)
 
 
-_TEXT = 20
-"""Bytes of memory per byte of a text file."""
+def _fields(table: pd.DataFrame) -> dict[str, Any]:
+    """The attributes of `Statistics` from the rows of all systems, each with the same segments in the same order."""
+    codes = {name: table[name].astype("category").cat for name in STATISTICS.names if name in table.columns}
+    names = {name: of.categories.astype(str).to_numpy(dtype=object) for name, of in codes.items()}
+    begins = np.zeros(len(table), dtype=bool)  # whether the row is the first one of a system
+    for name in {"system", "run"} & codes.keys():
+        begins |= np.diff(codes[name].codes.to_numpy(), prepend=-1) != 0
+    starts = np.flatnonzero(begins)
+    n_systems, n_segments = len(starts), len(table) // max(1, len(starts))
+    if not len(table) or len(table) != n_systems * n_segments or (starts != n_segments * np.arange(n_systems)).any():
+        raise ValueError("systems have different numbers of segments, or none")
+    squares = {name: of.codes.to_numpy().reshape(n_systems, n_segments) for name, of in codes.items()}
+    for name, square in squares.items():
+        across = square if name in _OF_SEGMENTS else square.T
+        if (square < 0).any() or (across != across[0]).any():
+            raise ValueError(f"the column {name} has an empty cell, or differs within a system or a segment")
+    of_systems = {name: names[name][square[:, 0]].tolist() for name, square in squares.items()}
+    runs = of_systems.get("run", [""] * n_systems)
+    systems = tuple(map(run_name, of_systems["system"], runs))
+    columns = tuple(name for name in table.columns if name not in codes)
+    counts = np.stack([table[name].to_numpy().reshape(n_systems, n_segments) for name in columns], axis=2)
+    if counts.dtype.kind not in "biuf" or len(set(systems)) < len(systems):
+        raise ValueError("counts are no numbers, or a system appears twice")
+    return {
+        "systems": systems,
+        "runs": tuple(runs),
+        "groups": tuple(of_systems["group"]),
+        "kinds": tuple(of_systems["kind"]),
+        **{f"{name}s": label_array(names[name][squares[name][0]].tolist(), name) for name in _OF_SEGMENTS},
+        "columns": columns,
+        "counts": counts if counts.dtype.kind == "f" else counts.astype(np.int64),
+    }
+
+
+_OF_SEGMENTS = ("segment", "document", "domain")
 
 
 def only_metric(data: Statistics) -> Metric:

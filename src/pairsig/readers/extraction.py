@@ -67,16 +67,12 @@ def extract(
     Returns
     -------
     Statistics
-        Of this one system; `pairsig.collect` combines several that have the same references and options.
+        Of this one system. `pairsig.read` reads and counts several.
 
     Raises
     ------
     InputError
         If a file cannot be read, if the files have different numbers of segments, or if an option is unknown.
-
-    See Also
-    --------
-    collect : Combines the counts of several systems.
 
     Examples
     --------

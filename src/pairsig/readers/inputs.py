@@ -18,12 +18,10 @@ import numpy as np
 from pairsig import readers
 from pairsig.core import statistics
 from pairsig.core.labels import run_name
-from pairsig.core.long_table import KEYS
 from pairsig.core.statistics import Statistics
-from pairsig.io import tables
 from pairsig.io.choices import choose, once, options_of, spelled
 from pairsig.io.errors import InputError, listed, printable
-from pairsig.io.files import MAX_LINES, beginning
+from pairsig.io.files import MAX_LINES
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
@@ -306,11 +304,8 @@ def _of_statistics(path: str, declared: Mapping[str, Any]) -> Statistics:
 
 
 def is_statistics(path: str | Path) -> bool:
-    """Whether `write_statistics` has written a file: it has metadata, or all the labels that statistics have."""
+    """Whether `write_statistics` has written a file: it has metadata."""
     path = Path(path)
-    if path.suffix in tables.SEPARATORS and path.is_file():
-        head = beginning(path).decode("utf-8", errors="replace").partition("\n")[0]
-        return set(KEYS) - {"run"} <= set(head.rstrip("\r").split(tables.SEPARATORS[path.suffix]))
     if path.suffix != ".parquet" or not path.is_file():
         return False
     need("pyarrow")

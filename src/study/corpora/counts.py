@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pairsig import readers
 from pairsig.core import statistics
-from pairsig.core.omission import Omission
+from pairsig.core.statistics import Statistics
 from pairsig.io import console
 from pairsig.io.choices import options_of, sort_options
-from pairsig.io.errors import InputError
+from pairsig.io.errors import InputError, listed, quoted
 from pairsig.readers import extraction
 from study.corpora import outcomes, scores
+from study.training.omission import Omission
 
 SYNTHETIC = "synthetic"
 
@@ -78,11 +83,58 @@ def collect(paths: Sequence[str], path: str, dataset: str, provenance: Mapping[s
     parts = [statistics.read(name) for name in paths if name not in omissions]
     if not parts:
         raise InputError(f"dataset {dataset}: all {len(omissions)} systems are left out, expected at least one")
-    whole = statistics.collect(
-        parts, dataset=dataset, provenance=_described(provenance), omissions=tuple(omissions.values())
+    whole = replace(
+        combined(parts, dataset, _described(provenance)),
+        omissions=tuple(omission.to_dict() for omission in omissions.values()),
     )
     _warn(whole)
     statistics.write(whole, path)
+
+
+def combined(parts: Sequence[Statistics], dataset: str, provenance: Mapping[str, str]) -> Statistics:
+    """Combine the statistics of single systems into those of all systems of a test set, in the order of `parts`.
+
+    An `InputError` is raised if segments, columns, documents, domains, references or options differ, or if a system
+    appears twice.
+    """
+    first = parts[0]
+    names = first.systems[0]
+    for part in parts[1:]:
+        about = f"{dataset}: system {part.systems[0]}"
+        for what in ("segments", "documents", "domains"):
+            ours, theirs = getattr(first, what), getattr(part, what)
+            if len(ours) != len(theirs):
+                raise InputError(f"{about} has {len(theirs)} segments, expected {len(ours)} as {names}")
+            if (wrong := ours != theirs).any():
+                place = int(np.argmax(wrong))
+                raise InputError(
+                    f"{about}: number {place + 1} of the {what} is {quoted(str(theirs[place]))}, expected "
+                    f"{quoted(str(ours[place]))} as of {names}"
+                )
+        if part.columns != first.columns:
+            raise InputError(f"{about} has the columns {listed(part.columns)}, expected {listed(first.columns)}")
+        for key, what in (
+            ("reference", "other references, or the same in another order"),
+            ("settings", "other options"),
+        ):
+            before, here = (of.provenance.get(key, "") for of in (first, part))
+            if before and here and before != here:
+                raise InputError(f"{about} was counted with {what} than {names}, expected the same for all systems")
+    labels: dict[str, Any] = {
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts))
+        for name in ("systems", "groups", "kinds", "runs")
+    }
+    repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
+    if repeated:
+        raise InputError(f"{dataset}: found system {min(repeated)} more than once, expected it once")
+    settings = first.provenance.get("settings", "")
+    return replace(
+        first,
+        dataset=dataset,
+        counts=np.concatenate([part.counts for part in parts]),
+        provenance={**({"settings": settings} if settings else {}), **provenance},
+        **labels,
+    )
 
 
 def count(
@@ -109,7 +161,7 @@ def count(
         counted = scores.read(files, options, metric=metric, systems=names, groups=groups, kinds=kinds, **about)
     else:
         counted = outcomes.read(reader, files, options, **about)
-    for omission in counted.omissions:
+    for omission in (Omission(**of) for of in counted.omissions):
         console.warn(f"dataset {dataset}: system {omission.system} is left out: {omission}")
     _warn(counted)
     statistics.write(counted, path)
@@ -122,7 +174,7 @@ def _described(provenance: Mapping[str, str]) -> dict[str, str]:
     return described | ({"date": f"{date.today():%Y-%m-%d}"} if trained else {})
 
 
-def _warn(counted: statistics.Statistics) -> None:
+def _warn(counted: Statistics) -> None:
     for first, second in counted.duplicates():
         console.warn(f"dataset {counted.dataset}: systems {first} and {second} have the same counts on every segment")
     sys.stderr.flush()

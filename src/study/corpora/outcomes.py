@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.core.omission import Omission
 from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose, sort_options
 from pairsig.io.errors import InputError, reason
+from study.training.omission import Omission
 
 _POINTS = 100
 """Points per item whose score is a fraction; with more points, exact tests of many systems take minutes."""
@@ -102,7 +102,7 @@ def read(
         counts=np.stack([np.stack([*counts[name].values()], axis=1) for name in systems]),
         provenance=dict(provenance),
         omissions=tuple(
-            Omission("count", f"no outcome for {number:,} of {n_items:,} items", str(name))
+            Omission("count", f"no outcome for {number:,} of {n_items:,} items", str(name)).to_dict()
             for name, number in lacking[lacking > 0].items()
         ),
     )

@@ -12,6 +12,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.tables.columns import TASK, numeric
+from study.training.omission import Omission
 from study.training.training_sets import SYNTHETIC
 
 SYSTEMS = Table(
@@ -64,7 +65,7 @@ def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
             scores_of_group = scores if group == "all" else scores[groups == group]
             omissions = [
                 omission
-                for omission in statistics.omissions
+                for omission in (Omission(**of) for of in statistics.omissions)
                 if group == "all" or omission.system.startswith(f"{group}-")
             ]
             rows.append({

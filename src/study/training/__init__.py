@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from pairsig.core.omission import Omission
 from pairsig.io.errors import InputError
 from pairsig.io.tables import replacing
+from study.training.omission import Omission
 
 OMISSION = "omission.json"
 """File in the folder of a model with the reason why there is none."""
