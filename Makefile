@@ -75,7 +75,7 @@ lint: setup
 reference:
 	cp results/tables/*.tsv results/reference/
 	cd results/figures && cp $$(grep -ohE 'reference/[a-z0-9_]+\.png' ../README.md ../../README.md ../../docs/*.md | sort -u | sed 's#reference/##') ../reference/
-# What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.md.
+# What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/findings/fragments.jinja.
 findings: setup
 	$(BIN)/python -m study.findings results/reference results/README.md $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md)
 # The build fails on a broken link or reference, and on an example with another output than the documented one.

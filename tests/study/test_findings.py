@@ -61,7 +61,7 @@ def filled(tables):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_numbers_on_a_page_are_rendered_from_the_reference(page, filled):
     written = page.read_text(encoding="utf-8")
-    assert filled[page] == written, "type make findings; edit src/study/findings/fragments.md"
+    assert filled[page] == written, "type make findings; edit src/study/findings/fragments.jinja"
     assert not re.search(r"^<!-- [a-z0-9_]+ -->.", written, re.MULTILINE), "the rest of this line would be HTML"
 
 
@@ -72,7 +72,7 @@ def test_no_interval_is_written_by_hand(page):
 
 
 def test_every_fragment_is_on_a_page():
-    macros = (ROOT / "src/study/findings/fragments.md").read_text(encoding="utf-8")
+    macros = (ROOT / "src/study/findings/fragments.jinja").read_text(encoding="utf-8")
     used = {name for page in PAGES for name in re.findall(r"<!-- /([a-z0-9_]+) -->", page.read_text(encoding="utf-8"))}
     assert set(re.findall(r"\{% macro (\w+)\(\)", macros)) == used
 
@@ -82,7 +82,7 @@ def rendered(tables, monkeypatch):
     """Fill in one fragment with this template."""
 
     def render(template):
-        loader = DictLoader({"fragments.md": f"{{% macro x() %}}{template}{{% endmacro %}}"})
+        loader = DictLoader({"fragments.jinja": f"{{% macro x() %}}{template}{{% endmacro %}}"})
         environment = text.environment().overlay(loader=loader)
         monkeypatch.setattr(text, "environment", lambda: environment)
         return text.filled("a <!-- x -->old<!-- /x --> b", tables)

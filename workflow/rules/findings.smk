@@ -1,6 +1,6 @@
 """The findings of a run, whose numbers are cells of its tables."""
 
-TEMPLATES = ("study/findings/findings.md", "study/findings/numbers.jinja")
+TEMPLATES = ("study/findings/findings.jinja", "study/findings/numbers.jinja")
 
 
 rule findings:

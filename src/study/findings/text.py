@@ -338,7 +338,7 @@ def findings(tables: Tables, where: str = "tables") -> str:
     names = _names(tables, where)
     absent = [verdict(row) == NO_PART for row in names["rows"]("reproduction")]
     is_small = sum(absent) > len(absent) / 2
-    rendered = environment().get_template("small.md" if is_small else "findings.md").render(**names)
+    rendered = environment().get_template("small.jinja" if is_small else "findings.jinja").render(**names)
     return pruned(rendered)
 
 
@@ -391,7 +391,7 @@ _FRAGMENT = re.compile(r"(?P<begin><!-- (?P<name>[a-z0-9_]+) -->)(?P<text>.*?)(?
 def filled(page: str, tables: Tables, where: str = "tables") -> str:
     """Fill in the fragments of a page: what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
 
-    Each is a macro in `fragments.md`.
+    Each is a macro in `fragments.jinja`.
 
     Raises
     ------
@@ -400,12 +400,12 @@ def filled(page: str, tables: Tables, where: str = "tables") -> str:
     """
     if not _FRAGMENT.search(page):
         return page
-    macros = environment().get_template("fragments.md").make_module(_names(tables, where))
+    macros = environment().get_template("fragments.jinja").make_module(_names(tables, where))
 
     def fill(fragment: re.Match[str]) -> str:
         name = fragment["name"]
         if not hasattr(macros, name):
-            raise InputError(f"found the fragment {name}, expected a macro with this name in fragments.md")
+            raise InputError(f"found the fragment {name}, expected a macro with this name in fragments.jinja")
         text = str(getattr(macros, name)()).strip("\n")
         if ABSENT in text:
             raise InputError(f"the tables have no row for a number of the fragment {name}: {text}")
