@@ -312,7 +312,7 @@ def _note_documents(data: Statistics, unit: str) -> None:
     from pairsig.core.statistics import unused_documents
 
     if unit == "segment" and (sentence := unused_documents(data.documents)):
-        console.note(f"{sentence} (--unit document)")
+        console.note(sentence)
 
 
 def _warn_of_duplicates(data: Statistics) -> None:

@@ -6,17 +6,15 @@ import pytest
 import oracles
 from pairsig import InputError
 from pairsig.core import definitions
-from pairsig.core.definitions import TESTS, find, from_signature
+from pairsig.core.definitions import TESTS, find
 
 
 def test_every_test_is_found_by_its_name_method_and_alternative():
     for test in TESTS:
         assert find(test.name, test.method, test.alternative) is test
-        assert from_signature(f"metric:f1|{test.signature}|unit:segment") is test
     assert find("exact").label == "exact"
     assert find("bootstrap", "percentile", "observed").label == "bootstrap percentile observed"
     assert [test.label for test in TESTS if test.often] == ["bootstrap observed", "bootstrap percentile observed"]
-    assert definitions.names(exact=True) == ("exact",)
 
 
 @pytest.mark.parametrize(
@@ -31,8 +29,6 @@ def test_every_test_is_found_by_its_name_method_and_alternative():
 def test_tests_that_do_not_exist(wanted, message):
     with pytest.raises(InputError, match=message):
         find(*wanted)
-    with pytest.raises(InputError, match="does not name a test and its alternative"):
-        from_signature("metric:f1|unit:segment")
 
 
 def test_the_formulas_are_printed():

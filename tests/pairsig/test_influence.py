@@ -7,7 +7,7 @@ import pytest
 
 import simulate
 from pairsig import Metric, Statistics
-from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
+from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.metrics import registry
 
 
@@ -136,34 +136,3 @@ def test_errors_do_not_depend_on_threads_and_order():
     expected = errors_and_correlations(counts, metric, pairs, threads=2)
     for one, other in zip(errors_and_correlations(counts, metric, pairs[:, ::-1], threads=1), expected, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-class TestDesignEffect:
-    PAIR = np.array([[0, 1]])
-
-    def test_documents_of_equal_segments(self):
-        """m copies of each segment: m times the variance, but for what the estimates divide by."""
-        data = simulated("f1", n_segments=40)
-        copies = data.select(segments=np.repeat(np.arange(40), 5))
-        found = design_effect(of(copies, registry.metric("f1")), np.repeat(np.arange(40), 5).astype(str), self.PAIR)
-        assert found[0] == pytest.approx(5 * (40 / 39) / (200 / 199), rel=1e-6)
-
-    def test_documents_of_one_segment_do_nothing(self):
-        u = of(simulated("accuracy"), registry.metric("accuracy"))
-        assert design_effect(u, np.arange(300).astype(str), self.PAIR)[0] == pytest.approx(1, rel=1e-12)
-
-    def test_it_is_the_ratio_of_bootstrapped_variances(self):
-        rng = np.random.default_rng(2)
-        documents = np.repeat(np.arange(60), 10)
-        lead = rng.normal(0, 1, 60)[documents] + rng.normal(0, 2, 600)
-        u = np.stack([lead, np.zeros(600)])
-        sums = np.bincount(documents, lead)
-        by_document = rng.multinomial(60, np.full(60, 1 / 60), size=20_000) @ sums
-        by_segment = rng.multinomial(600, np.full(600, 1 / 600), size=20_000) @ lead
-        expected = by_document.var() / by_segment.var()
-        assert expected > 2
-        assert design_effect(u, documents.astype(str), self.PAIR)[0] == pytest.approx(expected, rel=0.04)
-
-    def test_a_pair_that_does_not_differ(self):
-        u = np.ones((2, 6))
-        assert np.isnan(design_effect(u, np.array(list("aabbcc")), self.PAIR)[0])

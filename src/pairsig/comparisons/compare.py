@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.core.definitions import Test, find
-from pairsig.core.influence import design_effect, influence_values
 from pairsig.core.scores import Scorer
 from pairsig.core.statistics import Statistics, only_metric, unused_documents
 from pairsig.core.totals import Resampling
@@ -47,9 +46,6 @@ OVERLAP = (
     "segments, and only the interval of A − B shows whether they differ"
 )
 """What intervals of scores do not show."""
-
-ENOUGH_DOCUMENTS = 15
-"""With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
 
 INSTEAD = (
     f"tested by randomization, because more than {exact.FEW} segments differ and the metric has no exact test for "
@@ -243,9 +239,9 @@ def _cells(
     metric, names, scores = scorer.metric, data.systems, scorer.scores
     segments = data.of(metric)
     ends = of_scores(scorer.counts, metric) if score_intervals else [(math.nan, math.nan)] * len(names)
-    unused = _unused_documents(data, segments, metric, places) if intervals[0].unit == "segment" else [""] * len(places)
+    unused = unused_documents(data.documents) if intervals[0].unit == "segment" else ""
     rows = []
-    for (a, b), gain, interval, documents in zip(places.tolist(), scorer.gains(places), intervals, unused, strict=True):
+    for (a, b), gain, interval in zip(places.tolist(), scorer.gains(places), intervals, strict=True):
         of_two = segments[[a, b]]
         items = Items.of(of_two, metric)
         only_a, only_b = (None, None) if items is None else map(int, items.better(0, 1))
@@ -267,24 +263,10 @@ def _cells(
                 "n_different": int((of_two[0] != of_two[1]).any(axis=1).sum()),
                 "only_a": only_a,
                 "only_b": only_b,
-                "notes": [OVERLAP if score_intervals else "", documents, interval.doubt],
+                "notes": [OVERLAP if score_intervals else "", unused, interval.doubt],
             }
         )
     return rows
-
-
-def _unused_documents(data: Statistics, segments: NDArray[Any], metric: Metric, places: NDArray[np.intp]) -> list[str]:
-    """For each pair, a warning if the documents of the segments are known and were not used; else nothing."""
-    description = unused_documents(data.documents)
-    option = " (--unit document)" * bool(description)
-    if not description or len(np.unique(data.documents)) < ENOUGH_DOCUMENTS:
-        return [description + option] * len(places)
-    effects = design_effect(influence_values(segments, metric), data.documents, places)
-    times = "; with documents as units the standard error of the gain is {:.2f} times as large"
-    return [
-        description + (times.format(math.sqrt(effect)) if math.isfinite(effect) else "") + option
-        for effect in effects.tolist()
-    ]
 
 
 def _tested(

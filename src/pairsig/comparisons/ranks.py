@@ -155,7 +155,7 @@ def rank(
     memory = Memory.half()
     # Influence values, the same in whole steps, and a copy while these are computed; about a kilobyte per pair.
     memory.require(3 * 8 * counts[:, :, 0].size + 1024 * n_pairs, f"ranking {len(counts):,} systems")
-    scorer = Scorer(counts, chosen, statistics.systems, memory)
+    scorer = Scorer(counts, chosen, statistics.systems)
     pairs, gains = scorer.better_first()
     values, weights = _contributions(scorer)
     resampling = Resampling(n_resamples, seed_of(rng), threads, memory=memory.left, progress=progress)

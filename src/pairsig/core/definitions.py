@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairsig.io.choices import choose
@@ -97,11 +96,6 @@ class Test(Named):
         """The test as tables print it: without the method and the alternative where these are the defaults."""
         words = [self.name, self.method, self.alternative]
         return " ".join(word for word in words if word not in ("", DEFAULT_METHOD, DEFAULT_ALTERNATIVE))
-
-    @property
-    def function(self) -> str:
-        """The name of the function for two systems in Python."""
-        return f"{self.name}_test"
 
     @property
     def warning(self) -> str:
@@ -237,20 +231,14 @@ TESTS: tuple[Test, ...] = tuple(
 """Every test, in the order of tables and of `--help`: those that control the false-positive rate come first."""
 
 
-def names(*, exact: bool | None = None) -> tuple[str, ...]:
-    """Names of the tests: all of them, the exact ones, or those that draw."""
-    return tuple(dict.fromkeys(test.name for test in TESTS if exact is None or test.exact == exact))
+def names() -> tuple[str, ...]:
+    """Names of the tests."""
+    return tuple(dict.fromkeys(test.name for test in TESTS))
 
 
 def methods(name: str) -> tuple[str, ...]:
     """Methods of a test, the default first; none if the test has no choice."""
     return tuple(dict.fromkeys(test.method for test in TESTS if test.name == name and test.method))
-
-
-def alternatives(name: str, method: str | None = None) -> tuple[str, ...]:
-    """Alternatives of a test, by default with any of its methods, the default first."""
-    some = (test for test in TESTS if test.name == name and method in (None, test.method))
-    return tuple(dict.fromkeys(test.alternative for test in some))
 
 
 def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
@@ -260,17 +248,8 @@ def find(name: str, method: str | None = None, alternative: str | None = None) -
     if method and not known:
         raise InputError(f"the {name} test has no methods to choose from, found method {method!r}; leave it out")
     method = choose(method, known, f"method of the {name} test:") if method else (*known, "")[0]
-    side = choose(alternative or DEFAULT_ALTERNATIVE, alternatives(name, method), f"alternative of the {name} test:")
-    return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, method, side))
-
-
-@lru_cache  # all pairs of a table have the same signature
-def from_signature(signature: str) -> Test:
-    """The test that a signature names."""
-    parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
-    if not parts.get("test") or not parts.get("alternative"):
-        raise InputError(f"the signature {signature} does not name a test and its alternative")
-    return find(parts["test"], parts.get("method"), parts["alternative"])
+    sides = {test.alternative: test for test in TESTS if (test.name, test.method) == (name, method)}
+    return sides[choose(alternative or DEFAULT_ALTERNATIVE, sides, f"alternative of the {name} test:")]
 
 
 def formulas() -> str:

@@ -138,33 +138,6 @@ def errors_and_correlations(
     return _six_digits(np.sqrt(differences)), _six_digits(correlation)
 
 
-def design_effect(influence: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
-    """Variance of a gain with documents as units, relative to that with segments as units (Kish 1965), (pairs,).
-
-    With d the centred difference of two systems' influence values, n segments and D documents, it is
-
-        D/(D − 1) Σ_documents (Σ_segments of it dᵢ)² / (n/(n − 1) Σ dᵢ²),
-
-    and nan for systems that do not differ. It is 1 if segments of a document are no more correlated than others. Its
-    root is the factor of the standard error. The estimate from D documents of equal length has a relative error of
-    about sqrt(2/D).
-    """
-    _, document_of = np.unique(documents, return_inverse=True)
-    n, n_documents = len(document_of), int(document_of.max()) + 1
-    effects = np.empty(len(pairs))
-    for row, (first, second) in enumerate(pairs):
-        # dᵢ
-        difference = influence[first] - influence[second]
-        difference = difference - difference.mean()
-        # n/(n − 1) Σ dᵢ²
-        by_segment = n / (n - 1) * float(difference @ difference)
-        # D/(D − 1) Σ_documents (Σ_segments of it dᵢ)²
-        sums = np.bincount(document_of, difference)
-        by_document = n_documents / (n_documents - 1) * float(sums @ sums)
-        effects[row] = by_document / by_segment if by_segment > 0 else np.nan
-    return effects
-
-
 def _six_digits(values: Floats) -> Floats:
     return np.array([float(f"{value:.6g}") for value in values.tolist()])
 

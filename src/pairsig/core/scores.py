@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pairsig.core.steps import largest, some_systems, steps_by_column
 from pairsig.core.totals import SHUFFLED_ELEMENTS, Product
 from pairsig.io.errors import InputError
-from pairsig.io.memory import Memory
 from pairsig.metrics import Metric, Ratio
 
 Floats = NDArray[np.float64]
@@ -48,13 +47,11 @@ class Scorer:
         Gains that differ by at most this much tie, see `TIE`.
     """
 
-    def __init__(
-        self, counts: NDArray[Any], metric: Metric, names: Sequence[str] | None = None, memory: Memory | None = None
-    ) -> None:
+    def __init__(self, counts: NDArray[Any], metric: Metric, names: Sequence[str] | None = None) -> None:
         self.counts, self.metric = counts, metric
         self.names = names or [str(number) for number in range(1, len(counts) + 1)]
         self.form = metric.form(counts)
-        self.columns = list(np.moveaxis(counts, -1, 0)) if self.form is None else _parts(counts, self.form, memory)
+        self.columns = list(np.moveaxis(counts, -1, 0)) if self.form is None else _parts(counts, self.form)
         self.quality = self.scored(
             self.product.observed.T[:, :, None], lambda at: f"system {self.names[at[0]]} on the whole test set"
         )[:, 0]
@@ -147,7 +144,7 @@ class Scorer:
         return scores if self.metric.higher_is_better else -scores
 
 
-def _parts(counts: NDArray[Any], form: Ratio, memory: Memory | None) -> list[NDArray[Any]]:
+def _parts(counts: NDArray[Any], form: Ratio) -> list[NDArray[Any]]:
     """Numerators and denominators (systems × units) of a ratio."""
     signs: list[list[tuple[int, int]]] = [[(column, 1) for column in form.numerator]]
     signs.append([(column, 1) for column in form.denominator])
@@ -160,8 +157,6 @@ def _parts(counts: NDArray[Any], form: Ratio, memory: Memory | None) -> list[NDA
             continue
         bound = len(columns) * largest(counts)
         dtype = np.dtype(np.float64) if counts.dtype.kind == "f" else np.min_scalar_type(-1 - round(bound))
-        if memory is not None:
-            memory.require(dtype.itemsize * counts[:, :, 0].size, "numerators and denominators of all systems")
         total = np.zeros(counts.shape[:2], dtype=dtype)
         for column, sign in columns:
             total += sign * counts[:, :, column].astype(dtype)

@@ -364,7 +364,7 @@ def unused_documents(documents: NDArray[np.str_]) -> str:
     n_documents = 0 if "" in documents else len(np.unique(documents))
     if not 1 < n_documents < len(documents):
         return ""
-    return f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used"
+    return f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used (--unit document)"
 
 
 def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[Any]:

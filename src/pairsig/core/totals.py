@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 import os
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from pairsig.core.draws import fill_counts
 from pairsig.core.loops import compiled, summed
 from pairsig.core.steps import EXACT, fingerprint, in_steps, largest
 from pairsig.core.threads import on_threads
-from pairsig.io.errors import InputError, LongRun
+from pairsig.io.errors import InputError
 from pairsig.io.memory import too_little
 
 if TYPE_CHECKING:
@@ -44,11 +43,6 @@ MAX_RESAMPLES = 10**12
 """The limit for a test; counters cannot overflow below it."""
 MAX_SEED = 2**128 - 1
 MAX_THREADS = 1024
-MOST_SECONDS = 24 * 3600
-"""What would take longer is refused."""
-LONG_SECONDS = 60
-"""What will take longer is announced."""
-
 _EXACT_FLOAT32 = 2.0**24
 _BATCH_ELEMENTS = 2**22
 """Elements of a batch's draws matrix: 16 MiB in float32. Products of few rows with many units are slower."""
@@ -291,7 +285,6 @@ class Product:
         The totals are those of the distinct columns, (columns × resamples), in steps; see `totals`.
         """
         resamples = resampling.drawn
-        check_time(len(resamples), self.n_units, self.n_multiplied, resampling.threads)
         n_threads, n_rows = self.split(draw, resampling)
         self.matrix  # noqa: B018
         stopped = Event()
@@ -315,33 +308,28 @@ class Product:
             on_threads(work, range(n_threads), n_threads, stopped.set)  # which they check between two batches
 
     def split(self, draw: Draw, resampling: Resampling) -> tuple[int, int]:
-        """Threads, and resamples per batch: as many as the memory allows.
+        """Threads, and resamples per batch: as many as the memory allows, down to `_FEWEST_ROWS` on one thread.
 
         With s bytes per number, n units, u columns that are multiplied, v derived from them with corrections on m
         units, and c totals of all systems, t threads with r resamples each take u·n·s + t·r·((n + m + u + 3v)·s + c·(s
-        + 8 + 24)) bytes, and 32 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16, and
-        then t.
+        + 8 + 24)) bytes, and 32 MiB more per thread for swaps.
         """
         if resampling.batch is not None:
             check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // self.n_units))
         n_rows = resampling.batch or max(_FEWEST_ROWS, min(1024, _BATCH_ELEMENTS // self.n_units))
         n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-len(resampling.drawn) // n_rows)))
-        size, u = self.dtype.itemsize, self.n_multiplied
-        per_row = (self.n_units + len(self._units) + u + 3 * len(self._bases)) * size
+        if resampling.memory is None:
+            return n_threads, n_rows
+        size = self.dtype.itemsize
+        per_row = (self.n_units + len(self._units) + self.n_multiplied + 3 * len(self._bases)) * size
         per_row += self.index.size * (size + 8 + _SCORING)
-
-        def needed() -> int:
-            shuffled = 64 * max(SHUFFLED_ELEMENTS, n_rows * len(self.index)) * (draw == "swap")
-            return int(u * self.n_units * size + n_threads * (n_rows * per_row + shuffled))
-
-        while resampling.memory is not None and needed() > resampling.memory:
-            if n_rows > _FEWEST_ROWS:
-                n_rows = max(_FEWEST_ROWS, n_rows // 2)
-            elif n_threads > 1:
-                n_threads -= 1
-            else:
-                raise too_little(needed(), resampling.memory, "the draws of this test")
-        return n_threads, n_rows
+        shuffled = 64 * max(SHUFFLED_ELEMENTS, n_rows * len(self.index)) * (draw == "swap")
+        left = resampling.memory - self.n_multiplied * self.n_units * size
+        least = _FEWEST_ROWS * per_row + shuffled  # of a thread
+        if left < least:
+            raise too_little(least + resampling.memory - left, resampling.memory, "the draws of this test")
+        n_threads = min(n_threads, left // least)
+        return n_threads, min(n_rows, (left // n_threads - shuffled) // per_row)
 
 
 @compiled
@@ -405,23 +393,6 @@ def _libraries(_n_modules: int) -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def check_time(n_resamples: int, n_units: int, n_columns: int, threads: int | None) -> None:
-    """Raise `InputError` for resamples that would take more than a day, and warn of those that take minutes."""
-    # A rough time, within a factor of about three.
-    seconds = n_resamples * (100 + n_units * (1 + n_columns / 2)) * 1e-9 / (threads or os.cpu_count() or 1)
-    if seconds > MOST_SECONDS:
-        most = int(float(f"{n_resamples * MOST_SECONDS / seconds:.0e}"))  # one digit
-        raise InputError(
-            f"{n_resamples:,} resamples of {n_units:,} units would take about {seconds / 3600:,.0f} hours, "
-            f"expected at most about {most:,}, which take a day; 1,000,000 are enough for three digits of p = 0.05"
-        )
-    if seconds > LONG_SECONDS:
-        minutes = seconds / 60
-        time = f"{minutes / 60:,.1f} hours" if minutes > 90 else f"{minutes:.0f} minute{'s' * (minutes >= 1.5)}"
-        message = f"{n_resamples:,} resamples of {n_units:,} units will take about {time}"
-        warnings.warn(message, LongRun, stacklevel=2)
 
 
 def check_whole(noun: str, number: object, least: int, most: int) -> None:

@@ -9,7 +9,6 @@ import argparse
 import io
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pairsig.io import files
 from pairsig.io.choices import near, one_of
-from pairsig.io.errors import InputError, LongRun, plain, quoted
+from pairsig.io.errors import InputError, plain, quoted
 from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
@@ -203,8 +202,7 @@ class Commands:
                 self.parser.print_help()
                 return 0
             _settings["quiet"] = arguments.quiet
-            with files.protection(), warnings.catch_warnings():
-                warnings.showwarning = partial(_announced, warnings.showwarning)
+            with files.protection():
                 run: Run = arguments._run
                 status = run(arguments) or 0
             sys.stdout.flush()
@@ -285,14 +283,6 @@ def note(*sentences: str, always: bool = False) -> None:
             warn(sentence.replace(_WARNING, ": ", 1))
         elif always or not _settings["quiet"]:
             _say("note", plain(sentence))
-
-
-def _announced(otherwise: Callable[..., None], message: Warning, category: type[Warning], *where: Any) -> None:
-    """Print how long a run will take as a note, and other warnings as usual."""
-    if issubclass(category, LongRun):
-        note(str(message))
-    else:
-        otherwise(message, category, *where)
 
 
 @contextmanager

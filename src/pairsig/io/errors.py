@@ -46,10 +46,6 @@ def _line(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
 
 
-class LongRun(UserWarning):
-    """A test will take longer than a minute; the message says how long, before it begins."""
-
-
 def columns_in(text: str) -> list[str]:
     """Names with commas between them; one with a comma is in quotation marks, as in CSV."""
     return next(csv.reader([text], skipinitialspace=True), [])

@@ -8,7 +8,6 @@ passed or failed have the sign test in closed form. For everything else there is
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test, find
-from pairsig.core.loops import FEW_PAIRS
 from pairsig.core.scores import TIE, Scorer
 from pairsig.core.steps import in_steps
 from pairsig.core.threads import on_threads
 from pairsig.core.totals import Progress, one_blas_thread
 from pairsig.io.errors import InputError
-from pairsig.io.packages import installed
 from pairsig.metrics import Metric
-from pairsig.stats.lattice import Border, Integers, TooLargeError, log_tail, tails_of_sums
+from pairsig.stats.lattice import Border, Integers, TooLargeError, log_tail
 from pairsig.stats.paired import Pair
 from pairsig.stats.pass_fail import Items, log_sign_tail
 from pairsig.stats.results import Result
@@ -37,8 +34,6 @@ _DIGITS = 10
 """Digits of a p-value that are the same on every machine."""
 _COUNTED = 33
 """Units that differ, up to which p·2ⁿ is rounded to a whole number, which p is exactly."""
-_AT_ONCE = 256
-"""Pairs that a thread takes at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +124,7 @@ def permuted(pair: Pair, test: Test) -> ExactResult:
         raise InputError(
             f"there is no exact test for {pair.metric.name} with these counts: more than {FEW} {pair.unit}s differ, "
             "and it is not a ratio of sums that take few values (a pairsig.Ratio of whole steps); use "
-            f"{test.monte_carlo.function}, whose p-value is nearly exact"
+            f"{test.monte_carlo.name}_test, whose p-value is nearly exact"
         )
     p, log10_p = probability(log)
     return ExactResult(**pair.described(test), pvalue=p, log10_pvalue=log10_p)
@@ -170,30 +165,26 @@ def log_pvalues(
     if not test.directed:
         logs[gains == 0] = 0.0
     left = np.flatnonzero(np.isnan(logs))
-    sides = 2 if test.two_sided else 1
-    # The mass beyond δ on one side; against the better system, p is 1 − this mass without ties.
     items = Items.of(scorer.counts, scorer.metric)
+
+    def compute(row: int) -> None:
+        logs[row] = _two_systems(scorer, pairs[row], strict=not favoured)
+        if progress is not None:
+            progress(1)
+
+    # The mass beyond δ on one side; against the better system, p is 1 − this mass without ties.
     if items is not None:
         won, lost = items.better(*pairs[left].T)
         logs[left] = log_sign_tail(won + lost, won + (not favoured))
-    else:
-        if favoured and len(left) > FEW_PAIRS and installed("numba") and _shared(scorer):
-            logs[left] = _many(scorer, pairs[left], threads)
-        left = left[np.isnan(logs[left])]
-
-        def compute(row: int) -> None:
-            logs[row] = _two_systems(scorer, pairs[row], strict=not favoured)
-            if progress is not None:
-                progress(1)
-
-        if len(left):
-            with one_blas_thread():
-                on_threads(compute, left.tolist(), threads)
-    done = ~np.isnan(logs) & ((gains != 0) | test.directed)
+        if progress is not None:
+            progress(len(pairs))
+    elif len(left):
+        with one_blas_thread():
+            on_threads(compute, left.tolist(), threads)
+    done = left[~np.isnan(logs[left])]
+    sides = 2 if test.two_sided else 1
     with np.errstate(divide="ignore"):
         logs[done] = np.minimum(logs[done] + math.log(sides), 0.0) if favoured else np.log1p(-np.exp(logs[done]))
-    if progress is not None and items is not None:
-        progress(len(pairs))
     return logs
 
 
@@ -290,25 +281,3 @@ def swap_event(above: Integers, below: Integers, *, strict: bool = False) -> tup
         return np.asarray((m - least[0]) / units[0])
 
     return distinct, times, border
-
-
-def _shared(scorer: Scorer) -> bool:
-    """Whether all systems have the same denominators, and numerators are whole and not negative."""
-    if scorer.form is None:
-        return False
-    (above, below), steps = scorer.columns, scorer.product.column_steps
-    same = bool((scorer.product.index[1] == scorer.product.index[1, 0]).all())
-    return same and steps[0] == 1 and above.dtype.kind in "iu" and bool(below[0].any())
-
-
-def _many(scorer: Scorer, pairs: NDArray[np.intp], threads: int | None) -> Floats:
-    """One side of the exact test, as a logarithm, for many pairs whose systems share their denominators."""
-    numerators = scorer.columns[0] if scorer.metric.higher_is_better else -scorer.columns[0].astype(np.int64)
-    p = np.full(len(pairs), np.nan)
-
-    def work(first: int) -> None:
-        tails_of_sums(numerators, pairs, first, min(first + _AT_ONCE, len(pairs)), p)
-
-    on_threads(work, range(0, len(pairs), _AT_ONCE), threads or os.cpu_count() or 1)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.where(p > 1e-290, p, np.nan)))

@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core.loops import compiled
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Border = Callable[[Floats], Floats]
@@ -260,94 +258,3 @@ def _characteristic(
             left, factor = left[more] // 2, factor[:, more] ** 2
         phi[some] = product
     return phi
-
-
-_SHARP = 36.0
-"""As `NEGLIGIBLE`, for the many tails of `tails_of_sums`."""
-
-
-@compiled
-def tails_of_sums(numerators, pairs, first, last, out):  # type: ignore[no-untyped-def]
-    """P(Σ ±dᵢ >= Σ dᵢ) for some of the pairs, d the differences of whole numerators >= 0: one side of the exact test.
-
-    For a sum U of steps >= 0, any s > 0, and points z = s + 2πij/m,
-
-        1/m · Σⱼ M(z) e^{−zk} / (1 − e^{−z}),  M(z) = E e^{zU},
-
-    is P(U >= k) and its aliases, which m points on the path make smaller than e⁻³⁶ of it (Abate and Whitt 1992). s is
-    the saddle point (Daniels 1987), or two standard deviations beyond the mean if that is more: nearer to it, the pole
-    at 0 would ask for more points.
-    """
-    for pair in range(first, last):
-        a, b = pairs[pair]
-        gain = total = largest = np.int64(0)
-        n = numerators.shape[1]
-        for unit in range(n):
-            difference = np.int64(numerators[a, unit]) - np.int64(numerators[b, unit])
-            gain += difference
-            total += abs(difference)
-            largest = max(largest, abs(difference))
-        if largest > 4096:  # too many sizes of steps; `log_tail` is better there
-            out[pair] = np.nan
-            continue
-        counted = np.zeros(largest + 1, dtype=np.int64)
-        for unit in range(n):
-            counted[abs(np.int64(numerators[a, unit]) - np.int64(numerators[b, unit]))] += 1
-        counted[0] = 0
-        steps = np.flatnonzero(counted)
-        times = counted[steps]
-        out[pair] = np.nan if len(steps) == 0 else _tail_of_sum(steps, times, (gain + total) / 2, total)
-
-
-@compiled
-def _tail_of_sum(steps, times, target, total):  # type: ignore[no-untyped-def]
-    """P(Σ bᵢvᵢ >= k), with k the target rounded up."""
-    k = math.ceil(target)
-    square = 0.0
-    for i in range(len(steps)):
-        square += 0.25 * times[i] * steps[i] * float(steps[i])
-    least = 2.0 / math.sqrt(square)
-    tilt, goal = least, min(float(k), total - 0.5)
-    for _ in range(100):  # Newton from below: the mean of the tilted sum is concave in s beyond the mean
-        mean = variance = 0.0
-        for i in range(len(steps)):
-            p = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
-            mean += times[i] * steps[i] * p
-            variance += times[i] * steps[i] * float(steps[i]) * p * (1.0 - p)
-        if mean >= goal - 0.05 * math.sqrt(variance):
-            break
-        tilt = min(tilt + (goal - mean) / variance, 2 * tilt)
-    log_front = -tilt * k
-    further = math.sqrt(2 * _SHARP / (variance + 1.0))
-    log_further = -(tilt + further) * k
-    for i in range(len(steps)):
-        for log_of, x in ((0, tilt * steps[i]), (1, (tilt + further) * steps[i])):
-            term = times[i] * (x + math.log1p(math.exp(-x)) - math.log(2.0))
-            if log_of == 0:
-                log_front += term
-            else:
-                log_further += term
-    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0  # e⁻³: it is an estimate
-    m = int(max((_SHARP - log_p) / tilt, (_SHARP + log_further - log_p) / further, 1.0)) + 2
-    if m * len(steps) > 2**22:
-        return math.nan
-    turn, result = 2 * math.pi / m, 0.0
-    for j in range(m // 2 + 1):
-        log_size = phase = 0.0
-        for i in range(len(steps)):
-            p = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
-            half = 0.5 * turn * ((j * steps[i]) % m)
-            sine = math.sin(half)
-            factor = 1.0 - 4.0 * p * (1.0 - p) * sine * sine
-            log_size += 0.5 * times[i] * math.log(max(factor, 1e-300))
-            if log_size < -_SHARP - 9.0:  # at least 10⁻⁴ is left for the pole and the number of points
-                break
-            phase += times[i] * (half + math.atan2((2.0 * p - 1.0) * sine, math.cos(half)))
-        if log_size < -_SHARP - 9.0:
-            continue
-        phase -= turn * ((j * k) % m)
-        real, imaginary = 1.0 - math.exp(-tilt) * math.cos(turn * j), math.exp(-tilt) * math.sin(turn * j)
-        term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
-        term /= real * real + imaginary * imaginary
-        result += term if j == 0 or 2 * j == m else 2.0 * term
-    return min(1.0, math.exp(log_front) * result / m)

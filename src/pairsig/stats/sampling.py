@@ -59,7 +59,6 @@ def bootstrap_test(
     rng: Seed = 2012,
     document: ArrayLike | None = None,
     threads: int | None = None,
-    batch: int | None = None,
 ) -> TestResult:
     """Test the difference of two systems with the paired bootstrap.
 
@@ -77,11 +76,11 @@ def bootstrap_test(
         Number of resamples b, at most 10¹². The standard error of p is sqrt(p(1 − p)/b).
     rng
         An integer, the seed, or anything else that `numpy.random.default_rng` takes, from which a seed is drawn. The
-        same seed gives the same counts for any batch size, number of threads or machine.
+        same seed gives the same counts for any number of threads or machine.
     document
         One id per segment: whole documents are drawn, for segments that are not independent.
-    threads, batch
-        Worker threads (default: all cores) and resamples per batch. They only change time and memory.
+    threads
+        Worker threads (default: all cores). They only change time and memory.
 
     Returns
     -------
@@ -115,7 +114,7 @@ def bootstrap_test(
     (85.71, 73.68, 12.03, 'a')
     """
     test = find("bootstrap", method, alternative)
-    resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
+    resampling = Resampling(n_resamples, seed_of(rng), threads)
     return drawn(Pair.of(a, b, metric, document), test, resampling)
 
 
@@ -129,7 +128,6 @@ def randomization_test(
     rng: Seed = 2012,
     document: ArrayLike | None = None,
     threads: int | None = None,
-    batch: int | None = None,
 ) -> TestResult:
     """Test the difference of two systems by approximate randomization, a paired permutation test.
 
@@ -140,7 +138,7 @@ def randomization_test(
     ----------
     a, b, metric, alternative, document
         See `exact_test`.
-    n_resamples, rng, threads, batch
+    n_resamples, rng, threads
         See `bootstrap_test`.
 
     Returns
@@ -168,7 +166,7 @@ def randomization_test(
     0.25
     """
     test = find("randomization", None, alternative)
-    resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
+    resampling = Resampling(n_resamples, seed_of(rng), threads)
     return drawn(Pair.of(a, b, metric, document), test, resampling)
 
 

@@ -63,7 +63,7 @@ def compare(
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
     memory = Memory.half()
-    scorer = Scorer(data.of(chosen), chosen, data.systems, memory)
+    scorer = Scorer(data.of(chosen), chosen, data.systems)
     pairs, gains = scorer.better_first()
     resampling = Resampling(n_resamples, rng, threads, batch, memory.left - _BYTES_PER_PAIR * len(pairs)).part(k, m)
     counts = sampling.exceedances(scorer, pairs, test, resampling)
@@ -140,7 +140,8 @@ def _with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
 
     The column of p-values for the test's number of sides contains them, and the other one nothing.
     """
-    test = definitions.from_signature(str(table["signature"].iloc[0]))
+    method, alternative = re.findall(r"\|(?:method|alternative):([^|]+)", str(table["signature"].iloc[0]))
+    test = definitions.find("bootstrap", method, alternative)
     greater, equal = (table[column].to_numpy(dtype=np.int64) for column in ("n_greater", "n_equal"))
     none = np.full(len(table), np.nan)
     counts = Exceedances(int(table["n_resamples"].iloc[0]), greater, equal, none, none, none)
