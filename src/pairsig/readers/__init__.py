@@ -10,7 +10,7 @@ Every path may be a plain file, a `.gz` or `.xz` file, or a member of an archive
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -43,14 +43,6 @@ _START = 2**16
 def plain_name(path: AnyPath) -> str:
     """A path without the suffix of a compression."""
     return re.sub(r"\.(?:gz|xz|bz2|zst)$", "", fspath(path))
-
-
-@dataclass(frozen=True)
-class InMemory:
-    """A log in memory, which some readers accept in place of a path; `name` stands for it in messages."""
-
-    name: str
-    document: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -120,9 +112,6 @@ class Reader:
         Suffixes that only this format has; they take precedence over `recognizes`.
     in_folder
         Names of files, such as `*.eval`, by which a folder is recognized.
-    document
-        For logs that may be in memory, a function from an object to the JSON document that the program would write. It
-        returns None for objects that are no such log.
     example_name
         Name of the example.
 
@@ -142,8 +131,11 @@ class Reader:
     parallel: bool = False
     suffixes: tuple[str, ...] = ()
     in_folder: tuple[str, ...] = ()
-    document: Callable[[Any], Any] = lambda _: None
     example_name: str = "example.txt"
+
+    def reads(self, file: Beginning) -> bool:
+        """Whether a file has this format, by its suffix or its beginning."""
+        return file.suffix in self.suffixes or self.recognizes(file)
 
 
 def kind_of(name: str) -> str:
@@ -158,7 +150,7 @@ def reader_of(name: str) -> Reader:
     return reader
 
 
-def read(reader: str, path: AnyPath | InMemory, **options: Any) -> Any:
+def read(reader: str, path: AnyPath, **options: Any) -> Any:
     """Read a file of outputs or references, of counts, or a log.
 
     Parameters
@@ -166,7 +158,7 @@ def read(reader: str, path: AnyPath | InMemory, **options: Any) -> Any:
     reader
         A name in `OUTPUTS`, `COUNTS` or `LOGS`.
     path
-        A file, or a member of an archive (`runs.tar.xz!team/en.conllu`); a log may be in memory.
+        A file, or a member of an archive (`runs.tar.xz!team/en.conllu`).
     options
         Options of the `read` function in the reader's module.
 

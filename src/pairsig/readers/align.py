@@ -44,7 +44,7 @@ def align(
     do. Each metric uses the items with a score in it, so that its result does not depend on the other metrics.
 
     Of the listings of parsers, a sentence that is left out of the totals of some systems has counts of 0 for these, so
-    that every score is the one that its program prints; with `Output.common` it is left out for all systems.
+    that every score is the one that its program prints.
 
     Parameters
     ----------
@@ -425,26 +425,22 @@ def _scored(part: Output) -> NDArray[np.bool_]:
 def _used_of_parsers(
     parts: Sequence[Output], names: Sequence[str], items: Sequence[str], metrics: Sequence[Metric]
 ) -> Used:
-    """The sentences on which any system was scored, or all systems with `common`, and notes on the others."""
+    """The sentences on which any system was scored, and notes on the others."""
     scored = np.stack(list(map(_scored, parts)))
-    used = np.asarray(scored.all(axis=0) if any(part.common for part in parts) else scored.any(axis=0))
+    used = np.asarray(scored.any(axis=0))
     if not used.any():
         sources = " and ".join(part.source for part in parts)
         raise InputError(f"found no scored segment in {sources}, expected at least one")
     notes = []
     for name, is_scored in zip(names, scored, strict=True):
-        absent = np.flatnonzero(~is_scored & scored.any(axis=0))
+        absent = np.flatnonzero(~is_scored & used)
         if not len(absent):
             continue
         ids = listed(items[place] for place in absent[:_SHOWN])
         more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-        fate = "they are left out for all systems, so scores differ from those in the files"
-        if used[absent].any():
-            fate = f"their counts are 0 for {name}, so that its score is the one in its file; --common leaves them out "
-            fate += "for all systems"
         notes.append(
             f"{name} was not scored on {len(absent)} of {is_scored.size} segments on which other systems were "
-            f"({ids}{more}); {fate}"
+            f"({ids}{more}); their counts are 0 for {name}, so that its score is the one in its file"
         )
     return metrics, used, notes, ""
 

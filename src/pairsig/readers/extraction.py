@@ -154,7 +154,7 @@ class References:
     Attributes
     ----------
     paths
-        Their files. A single one may have several references in each line, with tabs between them (`num_refs`).
+        Their files.
     reader
         Format of references and outputs.
     options, output_options
@@ -214,11 +214,10 @@ class References:
         """All that the counts depend on beside the files, as a signature has it."""
         from importlib.metadata import PackageNotFoundError, version  # takes .02 s
 
-        n_references = max(len(self.paths), int(self.options.get("num_refs", 1)))
-        parts: dict[str, object] = {"reader": self.reader, "references": n_references}
+        parts: dict[str, object] = {"reader": self.reader, "references": len(self.paths)}
         if metric.extractor is not None:
             parts |= {name: parameter.default for name, parameter in options_of(metric.extractor).items()}
-        parts |= {name: value for name, value in self.options.items() if name not in ("column", "num_refs")}
+        parts |= {name: value for name, value in self.options.items() if name != "column"}
         for beginning, library in _LIBRARIES.items():
             if metric.name.startswith(beginning):
                 try:
@@ -240,18 +239,9 @@ class References:
 
     @cached_property
     def golds(self) -> Mapping[str, Sequence[Any]]:
-        """The segments of every reference, by the name of the file and, if it has several, of the reference."""
+        """The segments of every reference, by the name of its file."""
         first, *others = self.paths
-        golds = {first: self._first[0]} | {path: self._in_order(path, *self._read(path, {})) for path in others}
-        if (n := int(self.options.get("num_refs", 1))) > 1:
-            if others:
-                raise InputError(f"found {len(golds)} references and --num-refs {n}, expected one file")
-            cells = [line.split("\t") for line in golds[first]]
-            for number, row in enumerate(cells, start=1):
-                if len(row) != n:
-                    raise InputError(f"{first}, line {number}: found {len(row)} references, expected {n}")
-            golds = {f"{first} (reference {k + 1})": [row[k] for row in cells] for k in range(n)}
-        return golds
+        return {first: self._first[0]} | {path: self._in_order(path, *self._read(path, {})) for path in others}
 
     @cached_property
     def _first(self) -> tuple[Sequence[Any], list[str] | None]:

@@ -20,7 +20,7 @@ from pairsig.core import statistics
 from pairsig.core.labels import run_name
 from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose, once, options_of, spelled
-from pairsig.io.errors import InputError, listed, printable
+from pairsig.io.errors import InputError, listed
 from pairsig.io.files import MAX_LINES
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
@@ -31,14 +31,7 @@ from pairsig.readers.cells import SCORE, is_range
 from pairsig.readers.output import Output, over_samples, passes
 from pairsig.readers.table import split
 
-_ACCEPTED = (
-    "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays or frames, "
-    "logs of Inspect or lm_eval, or a pairsig.Statistics"
-)
-_UNSIGNED = (
-    "metric", "reader", "reference", "system", "systems", "score", "sep", "missing", "column",
-    "num_refs",
-)  # fmt: skip
+_UNSIGNED = ("metric", "reader", "reference", "system", "systems", "score", "sep", "missing", "column")
 """Options that name things, or that a signature has in another way."""
 
 
@@ -82,8 +75,6 @@ def read(
         * a list of data frames, or a mapping from names of systems to data frames;
         * a mapping from names of systems to arrays: scores (segments,), with `metric` counts (segments × columns), or
           several runs of a system, (runs × segments × columns);
-        * logs in memory: a list of `inspect_ai.log.EvalLog`, or of results of
-          ``lm_eval.simple_evaluate(…, log_samples=True)``;
         * `Statistics`, which are returned as they are.
     item, system, run, document, domain
         Columns with the item (several columns identify it together), the system, the run (a training with another
@@ -173,15 +164,19 @@ def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequen
     if isinstance(data, Statistics):
         return [data]
     declared = _checked(declared)
-    several = list(data.values()) if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else [data]
+    several = list(data.values()) if isinstance(data, Mapping) else _several(data)
     called = [str(name) for name in data] if isinstance(data, Mapping) else names_of_systems
     if _are_paths(several):
         return _of_files(several, declared, called)
-    if several and all(map(_is_frame, several)):
+    if several and all(hasattr(frame, "columns") or hasattr(frame, "column_names") for frame in several):
         return _of_frames(several, declared, called)
     if isinstance(data, Mapping):
         return [_of_arrays(data, declared)]
-    return _of_logs(data, declared) if isinstance(data, list | tuple) else _of_frames([data], declared, called)
+    kind = type(several[0] if several else data)
+    raise InputError(
+        f"found a {kind.__module__.partition('.')[0]}.{kind.__name__}, expected files, a data frame (pandas, polars, "
+        "pyarrow, …), a mapping from names of systems to arrays or frames, or a pairsig.Statistics"
+    )
 
 
 def _checked(declared: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,24 +187,21 @@ def _checked(declared: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None and not (isinstance(value, str | tuple | list) and not value)
     }
     if checked.get("lower_is_better") is False:
-        checked |= {"lower_is_better": None, "higher_is_better": True}
+        checked["higher_is_better"] = True
     if checked.get("lower_is_better") and checked.get("higher_is_better"):
         raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
-    for name, usual in (("lower_is_better", None), ("num_refs", 1)):
-        if name in checked and checked[name] == usual:
-            del checked[name]
+    if not checked.get("lower_is_better"):
+        checked.pop("lower_is_better", None)
     if checked.get("missing") not in (None, "wrong", "drop"):
         raise InputError(f"found missing {checked['missing']!r}, expected wrong or drop")
     if metric := checked.get("metric"):
-        checked["metric"] = (
-            [metric] if isinstance(metric, Metric) else split(metric) if isinstance(metric, str) else list(metric)
-        )
+        checked["metric"] = split(metric) if isinstance(metric, str) else _several(metric)
     return checked
 
 
-def _is_frame(value: Any) -> bool:
-    """Whether a value is a data frame, which has named columns."""
-    return hasattr(value, "columns") or hasattr(value, "column_names")
+def _several(value: Any) -> list[Any]:
+    """One value, or several."""
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _are_paths(data: Sequence[Any]) -> bool:
@@ -222,45 +214,43 @@ def _are_paths(data: Sequence[Any]) -> bool:
 
 def _of_files(data: Sequence[Any], declared: dict[str, Any], called: Sequence[str]) -> list[Statistics]:
     """Files of systems, by the reader that is declared or recognized; a list of files has the runs of a system."""
-    references = list(map(str, _several(declared.get("reference", ()))))
+    references = list(map(str, _several(declared.get("reference", []))))
     resolved = {Path(reference).resolve() for reference in references}
-    groups = [[str(path) for path in _several(of_system)] for of_system in data]
-    notes = [
-        f"{path} left out, since it is the reference" for path in chain(*groups) if Path(path).resolve() in resolved
-    ]
-    groups = [[path for path in group if Path(path).resolve() not in resolved] for group in groups]
-    called = [name for name, group in zip(called, groups, strict=True) if group] if called else ()
-    groups = [group for group in groups if group]
+    groups: list[list[str]] = []
+    notes: list[str] = []
+    names_of_groups: list[str] = []
+    for number, of_system in enumerate(data):
+        paths = [str(path) for path in _several(of_system)]
+        outputs = [path for path in paths if Path(path).resolve() not in resolved]
+        notes += [f"{path} left out, since it is the reference" for path in paths if path not in outputs]
+        if outputs:
+            groups.append(outputs)
+            names_of_groups += called[number : number + 1]
     if not groups:
         raise InputError("found no file of a system, expected at least one")
-    systems, runs = names.of_files(groups, called)
+    systems, runs = names.of_files(groups, names_of_groups)
     paths = list(chain(*groups))
     reader = declared.get("reader")
     if reader is None and len(paths) == 1 and not declared.keys() - {"metric", "missing"} and is_statistics(paths[0]):
         return [_of_statistics(paths[0], declared)]
-    reader = reader or _recognized(paths, references, declared)
+    reader = reader or recognition.recognize(paths, references, declared)
     kind = readers.kind_of(reader)
     if "reader" not in declared and reader not in (*readers.TABLES, "text"):
         notes.append(f"detected the format {reader}; --reader overrides it")
     if kind == "outputs":
-        return _of_outputs(paths, references, reader, declared, map(run_name, systems, runs), runs, notes)
+        return _of_outputs(paths, references, reader, declared, list(map(run_name, systems, runs)), runs, notes)
     options.check(declared, {kind, reader}, paths[0])
     files = [_read_file(reader, path, declared) for path in paths]
     return _together(files, systems, runs, declared, reader, notes, sources=paths, is_named=any(called))
 
 
-def _several(value: Any) -> list[Any]:
-    """One value, or several."""
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _read_file(reader: str, path: Any, declared: Mapping[str, Any]) -> tuple[Output, ...]:
+def _read_file(reader: str, path: str, declared: Mapping[str, Any]) -> tuple[Output, ...]:
     """The systems in a table, or in a file of counts or a log."""
     if reader in readers.TABLES:
         return _read_table(path, declared)
     of_reader = options_of(readers.reader_of(reader).read)
-    found = readers.read(reader, path, **{name: declared[name] for name in of_reader if name in declared})
-    return (found,) if isinstance(found, Output) else tuple(found)
+    outputs = readers.read(reader, path, **{name: declared[name] for name in of_reader if name in declared})
+    return (outputs,) if isinstance(outputs, Output) else tuple(outputs)
 
 
 def _read_table(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool = False) -> tuple[Output, ...]:
@@ -269,38 +259,15 @@ def _read_table(source: Any, declared: Mapping[str, Any], *, may_be_wide: bool =
     return verdicts.outputs(reading) if "winner" in declared else reading.outputs()
 
 
-def _recognized(paths: Sequence[str], references: Sequence[str], declared: Mapping[str, Any]) -> str:
-    """The reader of the files; a metric of outputs needs a reference, unless a table or a log has it."""
-    if "sep" in declared:
-        return "table"
-    asked = declared.get("metric", ())
-    known = [registry.METRICS.get(spelled(name, registry.METRICS)) for name in asked if isinstance(name, str)]
-    of_outputs = [metric for metric in known if metric and metric.extractor and not references]
-    try:
-        reader = recognition.recognize(paths, references, asked)
-    except InputError:
-        if not of_outputs or any(Path(path).is_dir() for path in paths):
-            raise
-        reader = "scores"
-    if reader == "scores" and of_outputs:
-        title = of_outputs[0].title or of_outputs[0].name.upper()
-        raise InputError(
-            f"{paths[0]}: {title} is computed from outputs and a reference, found no reference\n"
-            "--reference FILE names it"
-        )
-    return reader
-
-
 def _of_statistics(path: str, declared: Mapping[str, Any]) -> Statistics:
     """A file that `pairsig.write_statistics` wrote."""
     if "missing" in declared:
         raise InputError(f"{path}: found --missing, which does nothing here: statistics lack no count\nleave it out")
     data = statistics.read(path)
     warnings = [f"{path}: warning: {sentence}" for sentence in data.inconsistencies()]
-    data = replace(
-        data, metrics=tuple(map(registry.metric, declared.get("metric", ()))) or (statistics.only_metric(data),)
-    )
-    return replace(data, notes=(summary([path], [data], ""), *warnings))
+    metrics = tuple(map(registry.metric, declared.get("metric", ()))) or (statistics.only_metric(data),)
+    data = replace(data, metrics=metrics)
+    return replace(data, notes=(summary([path], [data]), *warnings))
 
 
 def is_statistics(path: str | Path) -> bool:
@@ -323,20 +290,19 @@ def _of_outputs(
     references: Sequence[str],
     reader: str,
     declared: Mapping[str, Any],
-    systems: Iterable[str],
+    systems: Sequence[str],
     runs: Sequence[str],
     notes: Sequence[str],
 ) -> list[Statistics]:
     """One result per metric, counted in outputs and a reference."""
     if not references:
         raise InputError(f"{paths[0]}: reader {reader} reads outputs, found no reference\n--reference FILE names it")
-    asked = declared.get("metric") or [readers.reader_of(reader).metric]
     if "metric" not in declared and "reader" not in declared and reader == "text":
         raise InputError(
             f"{paths[0]}: found text and no metric, expected one such as bleu, chrf, ter, wer, rouge1_f or accuracy\n"
             "--metric names it (`pairsig metrics` lists all); --reader names a format if this is no text"
         )
-    metrics = [registry.metric(name) for name in asked]
+    metrics = [registry.metric(name) for name in declared.get("metric") or [readers.reader_of(reader).metric]]
     once([metric.name for metric in metrics], "metric")
     known: set[str] = set()
     for metric in metrics:
@@ -344,27 +310,26 @@ def _of_outputs(
         known |= extraction.options_for(reader, metric)
     options.check([name for name in declared if name not in known], {"outputs"}, paths[0])
     if "item" in declared and "column" not in declared:
-        found = "found --item without --column, expected the column of texts, too"
-        raise InputError(f"{paths[0]}: {found}\nleave it out for texts with one segment per line")
-    of_texts = {
-        name: declared[name]
-        for name in declared
-        if name not in ("metric", "reference", "reader", "document_file", "item")
-    }
+        only_item = "found --item without --column, expected the column of texts, too"
+        raise InputError(f"{paths[0]}: {only_item}\nleave it out for texts with one segment per line")
+    others = ("metric", "reference", "reader", "document_file", "item")
+    of_texts = {name: value for name, value in declared.items() if name not in others}
     gold = extraction.References(paths=references, reader=reader, options=of_texts, item=split(declared.get("item")))
-    counted = [(path, gold.outputs(path), system) for path, system in zip(paths, systems, strict=True)]
+    outputs = [gold.outputs(path) for path in paths]
     results: list[Statistics] = []
     for metric in metrics:
-        parts = with_all_classes(gold.counted(path, segments, metric, system) for path, segments, system in counted)
+        parts = with_all_classes(
+            gold.counted(path, segments, metric, system)
+            for path, segments, system in zip(paths, outputs, systems, strict=True)
+        )
         settings = gold.settings(metric)
         if "document_file" in declared:
             settings += f"|document_file:{Path(declared['document_file']).name}"
-        (data,) = align(parts, [system for *_, system in counted], runs=runs, **_documents(declared))
+        (data,) = align(parts, systems, runs=runs, **_documents(declared))
         of_parts = chain.from_iterable(part.notes for part in parts)
-        results.append(
-            replace(data, provenance={"settings": settings}, notes=tuple(dict.fromkeys([*notes, *of_parts])))
-        )
-    about = summary([*paths, *references], results, parts[0].by)
+        all_notes = tuple(dict.fromkeys([*notes, *of_parts]))
+        results.append(replace(data, provenance={"settings": settings}, notes=all_notes))
+    about = summary([*paths, *references], results, by=parts[0].by)
     return [replace(data, notes=(about, *data.notes)) for data in results]
 
 
@@ -388,27 +353,18 @@ def _together(
     is_named: bool = False,
 ) -> list[Statistics]:
     """The systems of tables, files of counts or logs on the same items, with what the result should say about them."""
+    asked, is_log = list(declared.get("metric", ())), files[0][0].is_log
     parts = with_all_classes(chain.from_iterable(files))
-    first = parts[0]
-    for part in parts:
-        printable([part.system, part.run], "system", part.source)
-        printable([part.task], "task", part.source)
-    asked = list(declared.get("metric", ()))
-    if any(part.sampled for part in parts):
-        estimators = [name for name in asked if passes(str(name))]
-        asked = [name for name in asked if name not in estimators]
-        files = [_over_runs(of_file, estimators) for of_file in files]
-        parts = list(chain.from_iterable(files))
     called, runs_of = names.of_outputs(files, systems, runs)
     if is_named and len(files) > 1:
         called = list(chain.from_iterable([name] * len(of_file) for name, of_file in zip(systems, files, strict=True)))
     how: dict[str, Any] = {"missing": declared.get("missing"), **_documents(declared)}
-    if first.is_log and declared.get("lower_is_better"):
+    if is_log and declared.get("lower_is_better"):
         lower = [tuple(replace(metric, higher_is_better=False) for metric in part.metrics) for part in parts]
         parts = [replace(part, metrics=metrics) for part, metrics in zip(parts, lower, strict=True)]
-    if first.is_log and tasks.several(parts, called):
+    if is_log and tasks.several(parts, called):
         results = tasks.align(parts, called, runs_of, metrics=asked, **how)
-    elif first.task and not first.is_log:  # pairs of systems
+    elif parts[0].task and not is_log:  # pairs of systems
         results = []
         for task in dict.fromkeys(part.task for part in parts):
             of_task = [part for part in parts if part.task == task]
@@ -421,9 +377,7 @@ def _together(
     results = [data.in_order() for data in results]
     if "macro" in declared:
         results = [tasks.macro(data) for data in results]
-    about = summary(
-        sources, results, first.by, samples=next((part.samples for part in parts if part.samples), ""), parts=parts
-    )
+    about = summary(sources, results, parts)
     settings = {"settings": text} if (text := _settings(declared, reader)) else {}
     return [
         replace(data, provenance={**data.provenance, **settings},
@@ -454,48 +408,8 @@ def _restricted(parts: Sequence[Output], asked: Sequence[Any]) -> list[Output]:
     return [tasks.restricted(part, chosen) for part in parts]
 
 
-def _over_runs(parts: Sequence[Output], estimators: Sequence[str]) -> tuple[Output, ...]:
-    """Outputs of a log whose runs are samples: the mean over the samples of each item, or pass@k."""
-    groups: dict[tuple[str, str, str], list[Output]] = {}
-    for part in parts:
-        groups.setdefault((part.source, part.system, part.task), []).append(part)
-    averaged = []
-    for of_system in groups.values():
-        first = of_system[0]
-        places = {
-            item: place for place, item in enumerate(dict.fromkeys(chain.from_iterable(of.items for of in of_system)))
-        }
-        item_of = np.array([places[item] for part in of_system for item in part.items])
-        if estimators and len(first.metrics) > 1:
-            found = f"found the scores {listed(metric.name for metric in first.metrics)} with --metric {estimators[0]}"
-            raise InputError(f"{first.source}: {found}, expected one\n--scorer NAME chooses it")
-        metrics, values = list(first.metrics), {}
-        for metric in first.metrics:
-            scores = np.concatenate([part.values[metric.columns[0]] for part in of_system])
-            values[metric.columns[0]] = over_samples(scores, item_of, list(places), "", first.source)
-            for name in estimators:
-                metrics = [replace(average(name.lower(), factor=100), title=name.lower())]
-                values = {name.lower(): over_samples(scores, item_of, list(places), name, first.source)}
-        averaged.append(replace(
-            first, run="", items=tuple(places), values=values, metrics=tuple(metrics), lines=(),
-            samples=f"{len(of_system)} samples per item, averaged" if len(of_system) > 1 else "",
-            documents=_first_of(of_system, places, "documents"), domains=_first_of(of_system, places, "domains"),
-            contents=_first_of(of_system, places, "contents"),
-        ))  # fmt: skip
-    return tuple(averaged)
-
-
-def _first_of(parts: Sequence[Output], items: Iterable[str], what: str) -> tuple[str, ...]:
-    """The labels of items, from whichever part has them."""
-    labels: dict[str, str] = {}
-    for part in parts:
-        for item, label in zip(part.items, getattr(part, what), strict=False):
-            labels.setdefault(item, label)
-    return tuple(labels.get(item, "") for item in items) if labels else ()
-
-
 def summary(
-    sources: Sequence[Any], results: Sequence[Statistics], by: str, *, samples: str = "", parts: Sequence[Output] = ()
+    sources: Sequence[Any], results: Sequence[Statistics], parts: Sequence[Output] = (), by: str = ""
 ) -> str:
     """The sentence that says what was read: files, systems, items, runs, values, what is missing, and directions."""
     first = results[0]
@@ -503,17 +417,15 @@ def summary(
     runs = sorted(set(chain.from_iterable(Counter(data.methods).values() for data in results)))
     sizes = sorted({len(data.segments) for data in results})
     size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    about = [
-        f"{len(methods)} system{'s' * (len(methods) != 1)} ({listed(methods)}) × {size} items ({by or 'by position'})"
-    ]
+    by = by or (parts[0].by if parts else "") or "by position"
+    about = [f"{len(methods)} system{'s' * (len(methods) != 1)} ({listed(methods)}) × {size} items ({by})"]
     if len(runs) > 1:
         about.append(f"{runs[0]} to {runs[-1]} runs")
     else:
         about.append(f"{runs[0]} runs of each" if any(first.runs) else "no runs")
     if n_documents := len(set(first.documents.tolist()) - {""}):
         about.append(f"{n_documents:,} documents")
-    if samples:
-        about.append(samples)
+    about += [part.samples for part in parts if part.samples][:1]
     scores = [_values(data, metric, parts) for data in results for metric in data.metrics][:6]
     shown = ", ".join(map(str, sources[:4])) + f" and {len(sources) - 4} more" * (len(sources) > 4)
     return f"read {shown}: {', '.join(about)}; {'; '.join(scores)}"
@@ -595,28 +507,7 @@ def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statisti
         ]  # fmt: skip
         (result,) = align(parts, result.systems, runs=result.runs, missing=declared.get("missing"))
         notes = list(result.notes)
-    return replace(result, notes=(summary(["arrays"], [result], ""), *notes))
-
-
-def _of_logs(logs: Sequence[Any], declared: Mapping[str, Any]) -> list[Statistics]:
-    """Logs in memory, one per system."""
-    documents = [_in_memory(log, f"log-{number}") for number, log in enumerate(logs, start=1)]
-    programs = {program for program, _ in documents}
-    if len(programs) != 1:
-        raise InputError(f"found logs of {listed(sorted(programs)) or 'no program'}, expected logs of one program")
-    (program,) = programs
-    options.check(declared, {"logs", program}, "the logs")
-    files = [_read_file(program, log, declared) for _, log in documents]
-    sources = [log.name for _, log in documents]
-    return _together(files, sources, [""] * len(files), declared, program, sources=sources)
-
-
-def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
-    """The program of a log, and the document that its reader reads."""
-    for program in readers.LOGS:
-        if (document := readers.reader_of(program).document(log)) is not None:
-            return program, readers.InMemory(name, document)
-    raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
+    return replace(result, notes=(summary(["arrays"], [result]), *notes))
 
 
 def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Statistics:
@@ -630,4 +521,4 @@ def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Stat
     accuracy = registry.metric("accuracy")
     arrays = {name: np.stack([of, np.ones_like(of)], axis=1) for name, of in zip("AB", right, strict=True)}
     data = replace(Statistics.from_arrays(arrays, accuracy.columns), metrics=(accuracy,))
-    return replace(data, notes=(summary(["counts"], [data], "counted"),))
+    return replace(data, notes=(summary(["counts"], [data], by="counted"),))

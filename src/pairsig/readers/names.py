@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, takewhile
 from pathlib import Path
 
@@ -65,8 +65,10 @@ def of_outputs(
         if len(in_file) > 1 and len(files) > 1:
             raise InputError(f"{of_file[0].source}: found the systems {listed(in_file)}, expected one system per file")
         if run and of_file[0].run:
-            found = f"found the runs {listed(part.run for part in of_file)}"
-            raise InputError(f"{of_file[0].source}: {found}, expected one run per file if several are runs of a system")
+            several = f"found the runs {listed(part.run for part in of_file)}"
+            raise InputError(
+                f"{of_file[0].source}: {several}, expected one run per file if several are runs of a system"
+            )
     parts = [(part, name, run) for of_file, name, run in zip(files, systems, runs, strict=True) for part in of_file]
     if all(part.is_log for part, *_ in parts):
         called = _as_logged(files, systems)
@@ -78,34 +80,22 @@ def of_outputs(
 
 
 def _as_logged(files: Sequence[Sequence[Output]], systems: Sequence[str]) -> list[str]:
-    """The name that its log gives to the system of every output.
+    """The name that its log gives to the system of every output, with that of the file for systems of the same name.
 
-    Namesakes get the settings in which they differ, and where these are the same, the name of the file. Files with
-    different tasks of one of several models are of one system.
+    Files with different tasks of one of several models are of one system.
     """
     tasks: dict[str, list[str]] = {}
     for of_file in files:
         tasks.setdefault(of_file[0].system, []).extend({part.task for part in of_file})
-    of_file_in: dict[str, str] = {}
-    settings_of: dict[tuple[str, str], Mapping[str, str]] = {}
+    first_file: dict[str, str] = {}
     keys: list[tuple[str, str]] = []
     for of_file, name in zip(files, systems, strict=True):
         model = of_file[0].system
         if len(tasks) > 1 and len(set(tasks[model])) == len(tasks[model]):
-            name = of_file_in.setdefault(model, name)
+            name = first_file.setdefault(model, name)
         other = next((system for system, file in keys if file == name and system != model), "")
         if other and len(files) > 1:
             raise InputError(f"{of_file[0].source} contains {model}, expected a run of {other} as in the previous file")
-        for part in of_file:
-            keys.append((part.system, name))
-            settings_of.setdefault(keys[-1], part.settings)
-    called = {}
-    for key, settings in settings_of.items():
-        namesakes = [others for (system, _), others in settings_of.items() if system == key[0]]
-        differing = [
-            name for name, value in settings.items() if value and len({of.get(name, "") for of in namesakes}) > 1
-        ]
-        description = ", ".join(f"{name}={settings[name]}" for name in differing)
-        called[key] = f"{key[0]} ({description})" if description else key[0]
-    times = Counter(called.values())
-    return [f"{called[key]} ({key[1]})" if times[called[key]] > 1 else called[key] for key in keys]
+        keys += [(part.system, name) for part in of_file]
+    times = Counter(system for system, _ in dict.fromkeys(keys))
+    return [f"{system} ({name})" if times[system] > 1 else system for system, name in keys]

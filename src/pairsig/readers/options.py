@@ -78,7 +78,6 @@ OPTIONS: Mapping[str, Option] = {
     "decimal": Option((*_TABLES, "scores"), "decimal comma: --decimal ,", "CHAR"),
     # Of outputs, with --reference.
     "column": Option(("text",), "column or field with the texts, in tables and JSON Lines", "COL"),
-    "num_refs": Option(("text",), "references in each line, with tabs between them", "N"),
     "skip_lines": Option(("text",), "lines at the top that are no segments", "N"),
     "document_file": Option(("outputs", "scores", "counts"),
                              "file of DOMAIN<TAB>DOCUMENT lines, one per segment", "FILE"),
@@ -97,20 +96,12 @@ OPTIONS: Mapping[str, Option] = {
     "scheme": Option((*_ENTITIES, "conlleval"), "lenient (conlleval), or a strict scheme such as IOB2", "NAME"),
     "type": Option((*_ENTITIES, "conlleval"), "count only entities of this type", "NAME"),
     "one_per_line": Option(("trees",), "every line is one tree, as in evalb"),
-    "zero_based": Option(("alignment",), "positions count from 0"),
     "reverse": Option(("alignment",), "swap the two positions of every link"),
     "n_segments": Option(("alignment",), "number of sentence pairs", "N"),
-    "layout": Option(("iob", "alignment"), "columns or lines (of tags); pharaoh or naacl (of links)", "NAME"),
-    "tag_column": Option(("iob",), "position of the tags, from 1; -1 is the last column", "N"),
-    # Of counts.
-    "max_length": Option(("evalb",), "leave out longer sentences", "N"),
-    "common": Option(("evalb",), "leave out sentences that failed in one run for all systems"),
     # Of logs.
     "task": Option(("inspect", "lm_eval"), "tasks to read", "NAME[,NAME]"),
-    "filter": Option(("lm_eval",), "filters to read", "NAME[,NAME]"),
     "scorer": Option(("inspect",), "scorers to read", "NAME[,NAME]"),
     "stat": Option(("helm",), "statistics to read; default: those of HELM's leaderboards", "NAME[,NAME]"),
-    "split": Option(("helm",), "test, valid or train", "NAME"),
     "instances": Option(("swebench",), "file with the ids of the test set", "FILE"),
     "any_content": Option(("inspect", "lm_eval", "helm"), "do not check that items with one id have the same content"),
 }  # fmt: skip

@@ -133,15 +133,11 @@ class Output:
         What must be the same for all systems, such as a digest of the question of each item; () if unknown.
     others
         Columns of text without a role, by name: they tell whether equal ids mean equal items.
-    shared, scored, common
-        For listings of parsers: columns that belong to the test set; False for sentences that are left out of the
-        totals, whose counts are 0; and whether these are left out for all systems.
-    settings
-        Settings that tell systems of the same name apart, such as a temperature.
+    shared, scored
+        For listings of parsers: columns that belong to the test set; and False for sentences that are left out of the
+        totals, whose counts are 0.
     conditions
         What should be the same for all systems, such as the version of the task.
-    sampled
-        Whether every item was sampled anew in each run: then runs are samples of an item, which are averaged.
     groups
         Groups of tasks for which the program reports a score.
     samples
@@ -168,10 +164,7 @@ class Output:
     others: Mapping[str, Labels] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
     scored: NDArray[np.bool_] | None = None
-    common: bool = False
-    settings: Mapping[str, str] = field(default_factory=dict)
     conditions: Mapping[str, str] = field(default_factory=dict)
-    sampled: bool = False
     groups: tuple[TaskGroup, ...] = ()
     samples: str = ""
     is_log: bool = False

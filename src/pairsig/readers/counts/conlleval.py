@@ -21,7 +21,7 @@ def read(path: AnyPath, *, scheme: str = "lenient", type: str | None = None) -> 
     scheme, type
         See `pairsig.metrics.entities.entity_counts`.
     """
-    gold, predicted = zip(*iob.sentences(path, (-2, -1)), strict=True)
+    gold, predicted = zip(*iob.sentences(path, 2), strict=True)
     try:
         counts = entity_counts(predicted, gold, scheme=scheme, type=type)
     except InputError as error:

@@ -60,7 +60,7 @@ class _Row(NamedTuple):
     correct_tags: int
 
 
-def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) -> Output:
+def read(path: AnyPath) -> Output:
     """Read the counts of every sentence from a listing of evalb.
 
     evalb leaves sentences with status 1 (the words differ) and 2 (no parse) out of its totals. Their counts are 0 here,
@@ -76,36 +76,26 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
     ----------
     path
         A file, or a member of an archive; see `pairsig.readers`.
-    max_length
-        Also leave out longer sentences, as in the second part of evalb's summary (`len<=40`).
-    common
-        Whether to leave out sentences that failed in one run from all runs. The scores are then based on the same
-        sentences, but differ from evalb's summaries.
 
     Returns
     -------
     Counts with the metrics `f1`, `precision`, `recall`, `complete_match` and `tagging_accuracy`.
     """
-    if max_length is not None and max_length < 0:
-        raise InputError(f"{path}: found max_length {max_length}, expected 0 or more")
     lines = text.read(path)
     end = _end_of_rows(lines)
     rows = _rows(path, lines[:end])
     notes = _check_summary(path, lines, end, rows)
-    asked = [row for row in rows if max_length is None or row.length <= max_length]
-    if not asked:
-        raise InputError(f"{path}: found no sentence of at most {max_length} words, expected at least one")
-    failed = {status: sum(row.status == status for row in asked) for status in _STATUS}
+    failed = {status: sum(row.status == status for row in rows) for status in _STATUS}
     if n_failed := sum(failed.values()):
         description = "; ".join(f"{number} with {_STATUS[status]}" for status, number in failed.items() if number)
-        notes.append(f"{path}: {n_failed} of {len(asked)} sentences are left out, as in evalb ({description})")
-    scored = np.array([row.status == 0 and (max_length is None or row.length <= max_length) for row in rows])
+        notes.append(f"{path}: {n_failed} of {len(rows)} sentences are left out, as in evalb ({description})")
+    scored = np.array([row.status == 0 for row in rows])
     return Output(
         source=str(path), items=tuple(str(row.identifier) for row in rows), by="sentence",
         values=_columns(rows, scored),
         metrics=(*map(registry.metric, ("f1", "precision", "recall")), COMPLETE_MATCH, TAGGING_ACCURACY),
         # Not the words, since evalb restores quotation marks that a system has tagged differently.
-        shared=("length", "gold"), scored=scored, common=common,
+        shared=("length", "gold"), scored=scored,
         notes=tuple(notes), lines=tuple(row.line for row in rows),
     )  # fmt: skip
 

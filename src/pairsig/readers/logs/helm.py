@@ -35,9 +35,7 @@ _PROMPT = (
 """Fields of `adapter_spec` that decide what a model is asked."""
 
 
-def read(
-    path: AnyPath, *, stat: str | None = None, split: str | None = None, any_content: bool = False
-) -> tuple[Output, ...]:
+def read(path: AnyPath, *, stat: str | None = None, any_content: bool = False) -> tuple[Output, ...]:
     """Read the statistics of every instance in one or more runs of HELM.
 
     Perturbed instances are left out, since they are different items. Every `train_trial_index` is a run.
@@ -50,8 +48,6 @@ def read(
         name of the folder, or the name of the folder.
     stat
         Statistics to read, separated by commas. Default: those on HELM's leaderboards.
-    split
-        `test`, `valid` or `train`. Default: the only one, or `test`.
     any_content
         Whether instances with the same id may have another input and references in `instances.json` of each run.
 
@@ -70,7 +66,7 @@ def read(
     items.once(source, ((spec.model, spec.run, str(file)) for file, spec in specs.items()))
     for file, spec in specs.items():
         notes: list[str] = []
-        used, instances = _items(file, stat, split, notes, {} if any_content else _contents(file, notes))
+        used, instances = _items(file, stat, notes, {} if any_content else _contents(file, notes))
         models.setdefault(spec.model, {})[spec.run] = outputs(
             str(file), spec.model, instances, notes=notes, place="entry", task=spec.run,
             conditions=spec.conditions | {"split": used},
@@ -128,9 +124,7 @@ def _contents(path: Path, notes: list[str]) -> dict[str, str]:
     return contents
 
 
-def _items(
-    path: Path, stat: str | None, split: str | None, notes: list[str], contents: Mapping[str, str]
-) -> tuple[str, list[Item]]:
+def _items(path: Path, stat: str | None, notes: list[str], contents: Mapping[str, str]) -> tuple[str, list[Item]]:
     """The split, and its instances that are not perturbed; entries for the same instance are merged."""
     source = str(path)
     values: dict[tuple[str, str], dict[tuple[str, str, str], Score]] = {}
@@ -159,9 +153,9 @@ def _items(
         notes.append(f"{source}: {n_perturbed:,} entries for perturbed instances are left out")
     keys = dict.fromkeys(chain.from_iterable(values.values()))
     splits, names = dict.fromkeys(part for part, *_ in keys), dict.fromkeys(name for _, name, _ in keys)
-    if split is None and len(splits) > 1 and "test" not in splits:
-        raise InputError(f"{source}: found the splits {listed(splits)}; choose one with --split NAME")
-    (used,) = picked(splits, split or ("test" if "test" in splits else None), source, "split")[:1] or [""]
+    if len(splits) > 1 and "test" not in splits:
+        raise InputError(f"{source}: found the splits {listed(splits)}, expected one, or test")
+    used = "test" if "test" in splits else next(iter(splits), "")
     wanted = names_of(stat) or [name for name in _HEADLINES if name in names]
     if not wanted:
         found = f"found the statistics {listed(sorted(names)) or '(none)'}, but none from HELM's leaderboards"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -13,10 +12,10 @@ from typing import Any
 
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, beginning, parse_json, read_json, zip_members
-from pairsig.readers import InMemory, Reader, begins
+from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
 from pairsig.readers.logs.items import Item, Kind, Score, digest, field_of, label, of_metadata, outputs, part_of, picked
-from pairsig.readers.output import Output
+from pairsig.readers.output import Output, passes
 
 # As in Inspect's `value_to_float`.
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
@@ -26,13 +25,14 @@ _SHOTS = ("fewshot", "num_fewshot", "n_shots", "shots")
 
 
 def read(
-    path: AnyPath | InMemory,
+    path: AnyPath,
     *,
     scorer: str | None = None,
     document: str | None = None,
     domain: str | None = None,
     task: str | None = None,
     any_content: bool = False,
+    metric: Sequence[Any] = (),
 ) -> tuple[Output, ...]:
     """Read the score of every sample from logs of Inspect.
 
@@ -44,8 +44,7 @@ def read(
     Parameters
     ----------
     path
-        A log (`.eval` or `.json`), or a folder of logs from one or more models, with one log per model and task; or a
-        log in memory.
+        A log (`.eval` or `.json`), or a folder of logs from one or more models, with one log per model and task.
     scorer
         Scorers to read, separated by commas. A scorer whose values are dictionaries counts as one scorer per key,
         `SCORER/KEY`.
@@ -56,43 +55,41 @@ def read(
     any_content
         Whether samples with the same id may have another input in each log, for example because inputs contain the
         date.
+    metric
+        Names of metrics, of which pass@k and pass^k are computed from the epochs.
 
     Returns
     -------
-    Counts, one per model, task and epoch; each scorer is a metric, the mean of its values. Averaged over epochs, it is
-    Inspect's `accuracy` or `mean`.
+    Counts, one per model and task; each scorer is a metric, the mean of its values, which is Inspect's `accuracy` or
+    `mean`.
     """
-    source = path.name if isinstance(path, InMemory) else fspath(path)
-    if isinstance(path, InMemory):
-        logs = [_Log(source, path.document)]
-    else:
-        files = items.files_below(path, "*.eval", "*.json") if Path(path).is_dir() else [source]
-        logs = [_Log(str(file)) for file in files]
+    source = fspath(path)
+    files = items.files_below(path, "*.eval", "*.json") if Path(path).is_dir() else [source]
+    logs = [_Log(str(file)) for file in files]
     if not logs:
         raise InputError(f"{source}: found no log of Inspect in the folder, expected .eval or .json files")
     tasks = picked([log.task for log in logs], task, source, "task")
     logs = sorted((log for log in logs if log.task in tasks), key=lambda log: tasks.index(log.task))
     items.once(source, ((log.model, log.task, log.source) for log in logs))
+    estimators = [str(name) for name in metric if passes(str(name))]
     parts: list[Output] = []
     for log in logs:
         samples = log.items(scorer, document, domain)
         if any_content:
             for item in samples:
                 item.content = ""
-        parts += outputs(log.source, log.model, samples, notes=log.notes(), settings=log.settings,
-                         conditions=log.conditions, sampled=True, task=log.task)  # fmt: skip
+        parts += outputs(log.source, log.model, samples, notes=log.notes(), conditions=log.conditions,
+                         estimators=estimators, task=log.task)  # fmt: skip
     return tuple(parts)
 
 
 class _Log:
     """A log: its header, and its samples, which are read on demand."""
 
-    def __init__(self, source: str, document: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, source: str) -> None:
         self.source = source
         self._members: Mapping[str, Callable[[], bytes]] = {}
-        if document is not None:
-            self._header = document
-        elif beginning(source, 4) == b"PK\3\4":
+        if beginning(source, 4) == b"PK\3\4":
             self._members = zip_members(source)
             if "header.json" not in self._members:
                 is_running = "_journal/start.json" in self._members
@@ -117,20 +114,11 @@ class _Log:
         return part_of(self._header, path, self.source, kind)
 
     @property
-    def settings(self) -> Mapping[str, str]:
-        """Settings that distinguish two evaluations of one model."""
-        settings: dict[str, str] = {}
-        for part in ("model_generate_config", "model_args", "task_args"):
-            values = self._part("eval", part, kind=dict)
-            settings |= {name: label(value) for name, value in values.items() if isinstance(value, str | int | float)}
-        solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
-        return settings | {"solver": self._part("eval", "solver", kind=str) or "+".join(solvers)}
-
-    @property
     def conditions(self) -> Mapping[str, object]:
         """What must be the same in two evaluations: the task with its version, its data and its number of shots."""
         arguments = self._part("eval", "task_args", kind=dict)
         shots = {name: arguments[name] for name in _SHOTS if name in arguments}
+        solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
         return {
             "task": self.task,
             "version of the task": self._header["eval"].get("task_version"),
@@ -138,7 +126,7 @@ class _Log:
             "number of shots": label(shots) if shots else "",
             "reducer": "+".join(map(label, self._part("eval", "config", "epochs_reducer", kind=list))),
             "arguments of the task": label(arguments) if arguments else "",
-            "solver": self.settings["solver"],
+            "solver": self._part("eval", "solver", kind=str) or "+".join(solvers),
         }
 
     def notes(self) -> list[str]:
@@ -263,14 +251,8 @@ def _number(value: object, scorer: str, where: str) -> Score:
         raise InputError(f"{where}: {found}, expected a number or one of C, I, P, N") from None
 
 
-def _document(log: Any) -> Any:
-    """The document of an `EvalLog`."""
-    return json.loads(log.model_dump_json()) if hasattr(log, "model_dump_json") and hasattr(log, "eval") else None
-
-
 READER = Reader(
     read=read,
-    document=_document,
     content="logs of Inspect (`.eval` or `.json`), or a folder of them; epochs of an item are averaged",
     metrics="every scorer",
     recognizes=lambda file: (

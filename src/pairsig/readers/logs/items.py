@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from os import fspath
 from pathlib import Path
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, quoted, reason
 from pairsig.io.files import AnyPath, open_text
+from pairsig.metrics import Metric
 from pairsig.metrics.counts import average
-from pairsig.readers.output import Output, fits, to_array
+from pairsig.readers.output import Output, fits, over_samples, passes, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
@@ -72,9 +73,8 @@ def outputs(
     *,
     lower_is_better: Sequence[str] = (),
     by: str = "id",
-    sampled: bool = False,
+    estimators: Sequence[str] | None = None,
     task: str = "",
-    settings: Mapping[str, object] | None = None,
     conditions: Mapping[str, object] | None = None,
     notes: Sequence[str] = (),
     **about: Any,
@@ -91,8 +91,11 @@ def outputs(
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    by, sampled, task, settings, conditions, notes, about
-        Attributes of each `Output`; settings and conditions that are null or "" are unknown.
+    estimators
+        If runs are samples of an item, over which its scores are averaged: pass@k and pass^k instead of the mean, or
+        (). Default: runs are runs.
+    by, task, conditions, notes, about
+        Attributes of each `Output`; conditions that are null or "" are unknown.
     """
     if not items:
         raise InputError(f"{source}: found no item with a score, expected at least one")
@@ -106,21 +109,51 @@ def outputs(
         raise InputError(f"{source}: found no score for any item{of}, expected at least one")
     if unscored := listed(name for name in names if name not in scored):
         notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
+    if estimators is not None and len(runs) > 1:
+        about["samples"] = f"{len(runs)} samples per item, averaged"
+    if estimators is not None:
+        runs, scored = {"": _over_runs(source, runs, scored, estimators)}, [name.lower() for name in estimators] or scored
     return tuple(
         Output(
             source=source, system=encodable(system), run=run if len(runs) > 1 else "", task=encodable(task),
             items=tuple(by_name), by=by,
             values={encodable(name): _array([item.scores.get(name) for item in by_name.values()]) for name in scored},
-            metrics=tuple(average(encodable(name), higher_is_better=name not in lower_is_better) for name in scored),
+            metrics=tuple(_metric(name, higher_is_better=name not in lower_is_better) for name in scored),
             documents=_filled(item.document for item in by_name.values()),
             domains=_filled(item.domain for item in by_name.values()),
             contents=_filled(item.content for item in by_name.values()),
-            settings=_labelled(settings or {}), conditions=_labelled(conditions or {}),
-            sampled=sampled, is_log=True, notes=tuple(notes),
+            conditions=_labelled(conditions or {}), is_log=True, notes=tuple(notes),
             lines=[item.line for item in by_name.values()] if next(iter(by_name.values())).line else (), **about,
         )
         for run, by_name in runs.items()
     )  # fmt: skip
+
+
+def _metric(name: str, *, higher_is_better: bool) -> Metric:
+    if passes(name):
+        return replace(average(name.lower(), factor=100), title=name.lower())
+    return average(encodable(name), higher_is_better=higher_is_better)
+
+
+def _over_runs(
+    source: str, runs: Mapping[str, Mapping[str, Item]], names: Sequence[str], estimators: Sequence[str]
+) -> dict[str, Item]:
+    """The items with the means over their samples, or with pass@k."""
+    if estimators and len(names) > 1:
+        several = f"found the scores {listed(names)} with --metric {estimators[0]}"
+        raise InputError(f"{source}: {several}, expected one\n--scorer NAME chooses it")
+    samples = list(chain.from_iterable(by_name.values() for by_name in runs.values()))
+    merged: dict[str, Item] = {}
+    for item in samples:
+        merged.setdefault(item.name, replace(item, scores={}))
+    places = {name: place for place, name in enumerate(merged)}
+    item_of = np.array([places[item.name] for item in samples])
+    for estimator in estimators or names:
+        name = names[0] if estimators else estimator
+        scores = np.array([math.nan if (score := item.scores.get(name)) is None else score for item in samples])
+        for item, mean in zip(merged.values(), over_samples(scores, item_of, list(merged), estimator, source), strict=True):
+            item.scores[estimator.lower() if estimators else name] = None if math.isnan(mean) else float(mean)
+    return merged
 
 
 def _array(scores: Sequence[Score]) -> NDArray[Any]:

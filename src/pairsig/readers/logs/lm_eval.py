@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any, Literal
 
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
-from pairsig.readers import InMemory, Reader, begins, plain_name
+from pairsig.readers import Reader, begins, plain_name
 from pairsig.readers.logs import items
 from pairsig.readers.logs.items import Item, Kind, field_of, label, mean_of, of_metadata, outputs, part_of, picked
 from pairsig.readers.output import Output, TaskGroup
@@ -31,10 +30,9 @@ _DEEPEST = 20  # levels of nested groups of tasks
 
 
 def read(
-    path: AnyPath | InMemory,
+    path: AnyPath,
     *,
     task: str | None = None,
-    filter: str | None = None,  # noqa: A002
     document: str | None = None,
     domain: str | None = None,
     any_content: bool = False,
@@ -48,12 +46,9 @@ def read(
     ----------
     path
         The folder that was passed as `--output_path`, or a folder in it, with one or more models; or
-        `samples_TASK_TIME.jsonl`; or the results of `simple_evaluate` in memory. The name of the model is that in the
-        results, else that of the folder.
+        `samples_TASK_TIME.jsonl`. The name of the model is that in the results, else that of the folder.
     task
         Tasks or groups of tasks to read, separated by commas. Default: all.
-    filter
-        Filters to read, separated by commas. With more than one, metrics are called METRIC/FILTER.
     document, domain
         Keys of a sample's `doc`, such as `passage` or `meta.source`, with the document (for `--unit document`) and with
         the domain.
@@ -66,15 +61,8 @@ def read(
     The groups are those for which the results report a score: lm_eval averages over all samples
     (`weight_by_size: true`) or over the subtasks, and the reported score says which.
     """
-    source = path.name if isinstance(path, InMemory) else fspath(path)
-    if isinstance(path, InMemory):
-        samples = field_of(path.document, ["samples"], source, dict)
-        tasks = [
-            _Task(f"{source}, task {name}", name, enumerate(rows, start=1), source, path.document)
-            for name, rows in samples.items()
-        ]
-    else:
-        tasks = [_task(log) for log in _paths(source)]
+    source = fspath(path)
+    tasks = [_task(log) for log in _paths(source)]
     models: dict[str, list[_Task]] = {}
     for log in tasks:
         models.setdefault(log.model, []).append(log)
@@ -83,7 +71,7 @@ def read(
     for model, of_model in models.items():
         chosen, subtasks = _chosen(source, of_model, task)
         for log in chosen:
-            log.read(filter, document, domain, verify=not any_content)
+            log.read(document, domain, verify=not any_content)
         if not (scored := [log for log in chosen if log.metrics]):
             raise InputError(f"{source}: found no metric that is a mean over samples, expected at least one")
         groups, notes = _groups(source, scored, subtasks)
@@ -91,7 +79,7 @@ def read(
         for log in scored:
             parts += outputs(
                 log.source, model, list(log.items.values()), lower_is_better=log.lower_is_better,
-                notes=[*log.notes, *notes], settings=log.settings, conditions=log.conditions, task=log.name,
+                notes=[*log.notes, *notes], conditions=log.conditions, task=log.name,
                 groups=tuple(groups),
             )  # fmt: skip
             notes = []
@@ -171,16 +159,6 @@ class _Task:
         return part_of(self.results, path, self.beside, kind)
 
     @property
-    def settings(self) -> Mapping[str, object]:
-        """Settings that distinguish two evaluations of one model."""
-        config = self.reported("config", kind=dict)
-        return {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
-            "n-shot": self.reported("n-shot", kind=dict).get(self.name),
-            "chat_template": self.results.get("chat_template_sha"),
-            "system_instruction": self.results.get("system_instruction_sha"),
-        }
-
-    @property
     def conditions(self) -> Mapping[str, object]:
         """What must be the same in two evaluations of the task: its version, data, number of shots and prompt."""
         config = self.reported("configs", self.name, kind=dict)
@@ -196,10 +174,10 @@ class _Task:
             "filter": ",".join(self.filters),
         }
 
-    def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
+    def read(self, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
         samples = [self._sample(line, row, document, domain, verify=verify) for line, row in self.rows]
-        self.filters = picked((name for _, _, name, _ in samples), filters, self.source, "filter")
+        self.filters = list(dict.fromkeys(name for _, _, name, _ in samples))
         unusable = dict.fromkeys(self._add_scores(samples), "samples have no number for it")
         n_samples = self.reported("n-samples", self.name, "effective", kind=int)
         if n_samples and n_samples != len(self.items):
@@ -248,7 +226,7 @@ class _Task:
         return line, item, label(row.get("filter", "none")), {key: row.get(key) for key in map(label, metrics)}
 
     def _called(self, key: str) -> str:
-        """The name of a metric, with its filter if several are used."""
+        """The name of a metric, with its filter if there are several: METRIC/FILTER."""
         metric, _, filter_ = key.rpartition(",")
         return metric if len(self.filters) == 1 else f"{metric}/{filter_}"
 
@@ -256,7 +234,7 @@ class _Task:
         """Give the items their scores with the filters that are used; the metrics without a number are returned."""
         without_number: dict[str, None] = {}
         for line, item, filter_, values in samples:
-            for metric, value in values.items() if filter_ in self.filters else ():
+            for metric, value in values.items():
                 key = f"{metric},{filter_}"
                 called = self.metrics.setdefault(key, self._called(key))
                 if called in item.scores:
@@ -336,18 +314,8 @@ def _groups(
     return groups, notes
 
 
-def _document(log: Any) -> Any:
-    """The document of what `lm_eval.simple_evaluate` returns."""
-    if not isinstance(log, dict) or not isinstance(log.get("results"), dict):
-        return None
-    if not log.get("samples"):
-        raise InputError("the results of lm_eval have no samples: call lm_eval.simple_evaluate with log_samples=True")
-    return json.loads(json.dumps(log, default=str))
-
-
 READER = Reader(
     read=read,
-    document=_document,
     content="logged samples of lm-evaluation-harness: the folder, or `samples_*.jsonl` beside `results_*.json`",
     metrics="every metric that is a mean over samples",
     recognizes=begins(

@@ -47,47 +47,37 @@ _NOTHING = Alignment(frozenset(), frozenset())
 def read(
     path: AnyPath,
     *,
-    layout: str | None = None,
-    zero_based: bool | None = None,
     reverse: bool = False,
     n_segments: int | None = None,
 ) -> list[Alignment]:
-    """Read word alignments.
+    """Read word alignments in the format in which the first line that is not blank is.
+
+    In the `i-j` format, each line is a sentence pair with links `i-j` (sure) and `ipj` (only possible) of words that
+    are counted from 0. The number of the sentence may come first; numbers may start anywhere and must be consecutive.
+
+    In the format of the shared task of 2003, each line is a link, `sentence i j [S|P] [confidence]`, with sentences and
+    words counted from 1. A link without a letter is sure. Links to position 0, the NULL word of the shared task, are
+    dropped, as in its evaluation without NULL.
 
     Parameters
     ----------
     path
         A file, or a member of an archive; see `pairsig.readers`.
-    layout
-        - "pharaoh": one line per sentence pair with links `i-j` (sure) and `ipj` (only possible). The number of the
-          sentence may come first; numbers may start anywhere and must be consecutive.
-        - "naacl": one line per link, `sentence i j [S|P] [confidence]`, with sentences counted from 1. A link without
-          a letter is sure. Links to position 0, the NULL word of the shared task, are dropped, as in its evaluation
-          without NULL.
-        - None: "naacl" if the first line that is not blank has this form, else "pharaoh".
-    zero_based
-        Whether the file counts words from 0. Default: yes for "pharaoh", no for "naacl". Returned positions always
-        start at 0.
     reverse
         Whether to swap the two positions of every link, for a file with the languages in the other order.
     n_segments
-        Number of sentence pairs. A "naacl" file does not contain it; without it, the sentence of the last link is the
-        last one. A "pharaoh" file is checked against it.
+        Number of sentence pairs. A file of the shared task does not contain it; without it, the sentence of the last
+        link is the last one. The other format is checked against it.
 
     Returns
     -------
     One alignment per sentence pair, empty for a pair without links.
     """
     lines = text.read(path)
-    if layout is None:
-        first = next((line for line in lines if line.strip()), "")
-        layout = "naacl" if _NAACL_LINE.fullmatch(first) else "pharaoh"
-    if layout not in ("pharaoh", "naacl"):
-        raise InputError(f"{path}: unknown layout {quoted(layout)}, expected pharaoh or naacl")
-    if layout == "naacl":
-        segments = _read_naacl(path, lines, n_segments, start=0 if zero_based else 1)
+    if _NAACL_LINE.fullmatch(next((line for line in lines if line.strip()), "")):
+        segments = _read_naacl(path, lines, n_segments)
     else:
-        segments = _read_pharaoh(path, lines, start=1 if zero_based is False else 0)
+        segments = _read_pharaoh(path, lines)
         if n_segments not in (None, len(lines)):
             raise InputError(f"{path}: found {len(lines)} segments, expected {n_segments} as in n_segments")
     return [_alignment(links, reverse) if links else _NOTHING for links in segments]
@@ -101,7 +91,7 @@ def _alignment(links: Links, reverse: bool) -> Alignment:
     return Alignment(possible if sure == possible else sure, possible)
 
 
-def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[Links]:
+def _read_pharaoh(path: AnyPath, lines: Sequence[str]) -> list[Links]:
     """Links of each line."""
     segments: list[Links] = []
     first = next(iter(lines[0].split()), "")
@@ -119,15 +109,12 @@ def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[Links
             match = _PHARAOH_LINK.fullmatch(token)
             if match is None:
                 raise InputError(f"{where}: found {quoted(token)}, expected a link i-j or ipj")
-            link = int(match[1]) - start, int(match[3]) - start
-            if min(link) < 0:
-                raise InputError(f"{where}: found {token!r}, expected positions counted from {start}")
-            links.append((link, match[2] == "-"))
+            links.append(((int(match[1]), int(match[3])), match[2] == "-"))
         segments.append(links)
     return segments
 
 
-def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, start: int) -> list[Links]:
+def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None) -> list[Links]:
     """Links of each sentence."""
     if n_segments is not None and not 1 <= n_segments <= MAX_LINES:
         raise InputError(f"{path}: found n_segments {n_segments}, expected one from 1 to {MAX_LINES:,}")
@@ -139,7 +126,7 @@ def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, sta
         match = _NAACL_LINE.fullmatch(line)
         if match is None:
             raise InputError(f"{path}, line {number}: found {quoted(line)}, expected a link as sentence i j [S|P]")
-        sentence, link = int(match[1]), (int(match[2]) - start, int(match[3]) - start)
+        sentence, link = int(match[1]), (int(match[2]) - 1, int(match[3]) - 1)
         if not 1 <= sentence <= most:
             raise InputError(f"{path}, line {number}: found sentence {sentence}, expected one from 1 to {most}")
         if min(link) >= 0:

@@ -1,4 +1,4 @@
-"""Read IOB tags of entities or chunks: columns with one token per line (CoNLL), or the tags of a sentence per line."""
+"""Read IOB tags of entities or chunks: columns with one token per line (CoNLL), of which the last has the tags."""
 
 from __future__ import annotations
 
@@ -24,36 +24,25 @@ _EXPECTED = "O, or a tag such as B-PER or I-PER"
 _DOCUMENT = "-DOCSTART-"
 
 
-def read(path: AnyPath, *, layout: str = "columns", tag_column: int = -1) -> list[Tags]:
+def read(path: AnyPath) -> list[Tags]:
     """Read the tags of every sentence.
 
     Parameters
     ----------
     path
-        A file, or a member of an archive; see `pairsig.readers`.
-    layout
-        - "columns": one token per line, with white space between the columns, and a blank line after a sentence, as in
-          the CoNLL shared tasks. Lines that begin with -DOCSTART- belong to no sentence.
-        - "lines": the tags of one sentence per line; a blank line is a sentence without tokens.
-    tag_column
-        Position of the column with the tags, from 1, or from the end: −1 is the last one.
+        A file, or a member of an archive; see `pairsig.readers`. Each line has a token, with white space between its
+        columns, and a blank line ends a sentence, as in the CoNLL shared tasks. Lines that begin with -DOCSTART- belong
+        to no sentence.
 
     Returns
     -------
     The tags of each sentence.
     """
-    if layout == "columns":
-        return [tags for (tags,) in sentences(path, (tag_column,))]
-    if layout != "lines":
-        raise InputError(f"{path}: unknown layout {quoted(layout)}, expected columns or lines")
-    tags = [_checked(path, number, line.split()) for number, line in enumerate(text.read(path), start=1)]
-    if not any(tags):
-        raise InputError(f"{path}: found no tags, expected {_EXPECTED}")
-    return tags
+    return [tags for (tags,) in sentences(path, 1)]
 
 
-def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tagged]]:
-    """By sentence, the tags in each of some columns, of a file with one token per line."""
+def sentences(path: AnyPath, n_columns: int) -> list[list[Tagged]]:
+    """By sentence, the tags in each of the last columns of a file with one token per line."""
     rows_of_sentences: list[list[tuple[str, Tags]]] = [[]]
     words = set()
     for number, line in enumerate(text.read(path), start=1):
@@ -61,21 +50,19 @@ def sentences(path: AnyPath, columns: Sequence[int]) -> list[list[Tagged]]:
         if not cells or cells[0] == _DOCUMENT:
             rows_of_sentences.append([])
             continue
-        places = [column - 1 if column > 0 else column for column in columns]
-        if 0 in columns or not all(-len(cells) <= place < len(cells) for place in places):
-            wanted = f"tags in column {' and '.join(map(str, columns))}"
-            raise InputError(f"{path}, line {number}: found {len(cells)} columns, expected {wanted}")
-        tags = _checked(path, number, [cells[place] for place in places])
-        rows_of_sentences[-1].append((cells[0] if len(cells) > len(places) else "", tags))
+        if len(cells) < n_columns:
+            raise InputError(f"{path}, line {number}: found {len(cells)} columns, expected {n_columns} with tags")
+        for tag in cells[-n_columns:]:
+            if not _TAG.fullmatch(tag):
+                raise InputError(f"{path}, line {number}: found {quoted(tag)}, expected {_EXPECTED}")
+        tags = tuple(cells[-n_columns:])
+        rows_of_sentences[-1].append((cells[0] if len(cells) > n_columns else "", tags))
         words.update(cells[:-1])
     rows_of_sentences = [rows for rows in rows_of_sentences if rows]
     if not rows_of_sentences:
         raise InputError(f"{path}: found no tags, expected {_EXPECTED}")
     if words and all(map(_TAG.fullmatch, words)):
-        raise InputError(
-            f"{path}: found only tags in all columns, expected a token and its tag in each line; --layout lines reads "
-            "the tags of one sentence per line"
-        )
+        raise InputError(f"{path}: found only tags in all columns, expected a token and its tag in each line")
     return list(map(_tagged, rows_of_sentences))
 
 
@@ -88,13 +75,6 @@ def _tagged(rows: Sequence[tuple[str, Tags]]) -> list[Tagged]:
     return in_columns
 
 
-def _checked(path: AnyPath, number: int, tags: Sequence[str]) -> Tags:
-    for tag in tags:
-        if not _TAG.fullmatch(tag):
-            raise InputError(f"{path}, line {number}: found {quoted(tag)}, expected {_EXPECTED}")
-    return tuple(tags)
-
-
 def _recognizes(file: Beginning) -> bool:
     """Whether each line ends with a tag, and some tag is not O."""
     tags = [line.split()[1:][-1:] for line in file.rows]
@@ -103,7 +83,7 @@ def _recognizes(file: Beginning) -> bool:
 
 READER = Reader(
     read=read,
-    content="IOB tags in the last column of one token per line (CoNLL), or one sentence per line; needs `--reference`",
+    content="IOB tags in the last column, one token per line (CoNLL); needs `--reference`",
     metric="entity_f1",
     parallel=True,
     recognizes=_recognizes,
