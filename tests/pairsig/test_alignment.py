@@ -42,10 +42,9 @@ class TestPharaoh:
         assert read("alignment", write("0\t0-1\n1\t\n2\t2p2\n")) == expected
         assert read("alignment", write("001 0-1\n002\n003 2p2\n")) == expected
 
-    def test_counted_from_1_and_reversed(self, write):
-        assert read("alignment", write("1-1 2-3\n"), zero_based=False) == [alignment({(0, 0), (1, 2)})]
+    def test_reversed(self, write):
         assert read("alignment", write("0-1 2p3\n"), reverse=True) == [alignment({(1, 0)}, {(3, 2)})]
-        assert read("alignment", write("1 0 2 S\n"), zero_based=True, reverse=True) == [alignment({(2, 0)})]
+        assert read("alignment", write("1 1 3 S\n"), reverse=True) == [alignment({(2, 0)})]
 
     def test_wrong_number_of_segments(self, write):
         with pytest.raises(InputError, match="found 2 segments, expected 3"):

@@ -135,15 +135,6 @@ def test_two_systems_are_tested_exactly(files, answer):
     assert of_loc["score_a"] == pytest.approx(scores(entity_counts(tags[0], tags[2], type="LOC"))[0])
 
 
-def test_lines_of_tags_are_the_same_as_columns(files, tmp_path):
-    sentences = iob.read(files[0])
-    path = tmp_path / "lines"
-    path.write_text("".join(f"{' '.join(tags)}\n" for tags in sentences), encoding="utf-8")
-    assert iob.read(path, layout="lines") == sentences
-    with pytest.raises(InputError, match="--layout lines reads the tags of one sentence per line"):
-        iob.read(path)
-
-
 def test_documents_and_several_blank_lines_are_no_sentences(tmp_path):
     path = tmp_path / "a"
     path.write_text("-DOCSTART- -X- O O\n\nEU N B-ORG\nwins V O\n \n\n\nno N O\n-DOCSTART- O\nyes N B-X", "utf-8")

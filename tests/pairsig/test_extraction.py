@@ -94,7 +94,7 @@ class TestAlignment:
         assert found.counts[0].tolist() == [[1, 2, 2, 1], [0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
 
     def test_options_that_are_true(self, extracted):
-        found = extracted("0-0 1-1\n", "0-0 1p1\n", metric="aer", **{"zero_based": "true"})
+        found = extracted("0-0 1-1\n", "0-0 1p1\n", metric="aer", **{"reverse": "true"})
         assert found.counts[0].tolist() == [[1, 2, 2, 1]]
 
 

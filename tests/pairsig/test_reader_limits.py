@@ -29,14 +29,11 @@ def test_iob_tags_are_recognized_in_the_last_of_several_columns(text: str, expec
 
 
 def test_columns_of_tags(file: Any) -> None:
-    """Counted from either end; a sentence in each line; only tags in all columns are refused."""
-    path = file("a", "w O B-X n\nw I-Y O n\n\n")
-    assert iob.sentences(path, (2, 3)) == iob.sentences(path, (-3, -2)) == [[("O", "I-Y"), ("B-X", "O")]]
-    assert iob.read(file("b", "B-X w O\nO w O\n"), tag_column=1) == [("B-X", "O")]
-    assert iob.read(file("c", "B-X O\n\nO\n"), layout="lines") == [("B-X", "O"), (), ("O",)]
-    for columns in ((0, -1), (5,), (-5,)):
-        with pytest.raises(InputError, match="line 1: found 4 columns, expected tags in column"):
-            iob.sentences(path, columns)
+    """The last ones; only tags in all columns are refused."""
+    path = file("a", "w O B-X\nw I-Y O\n\n")
+    assert iob.sentences(path, 2) == [[("O", "I-Y"), ("B-X", "O")]]
+    with pytest.raises(InputError, match="line 1: found 3 columns, expected 4 with tags"):
+        iob.sentences(path, 4)
     with pytest.raises(InputError, match="found only tags in all columns"):
         iob.read(file("d", "O O\nB-X O\n"))
 
@@ -44,12 +41,12 @@ def test_columns_of_tags(file: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "found"),
     [
-        ("1 1 1\n  \n2 1 1 P\n", {"layout": "naacl", "n_segments": 2}, 2),
-        ("1 1 1\n", {"layout": "naacl", "n_segments": 1}, 1),
-        ("1 0 1\n", {"layout": "naacl"}, 0),
+        ("1 1 1\n  \n2 1 1 P\n", {"n_segments": 2}, 2),
+        ("1 1 1\n", {"n_segments": 1}, 1),
+        ("1 0 1\n", {}, 0),
         ("  \n1 1 1 S\n", {}, 1),  # the first line that is not blank shows the format
-        ("1 1 1\n", {"layout": "naacl", "n_segments": 0}, "found n_segments 0, expected one from 1"),
-        ("3 1 1\n", {"layout": "naacl", "n_segments": 2}, "line 1: found sentence 3, expected one from 1 to 2"),
+        ("1 1 1\n", {"n_segments": 0}, "found n_segments 0, expected one from 1"),
+        ("3 1 1\n", {"n_segments": 2}, "line 1: found sentence 3, expected one from 1 to 2"),
     ],
 )
 def test_links_lie_in_as_many_sentences_as_are_declared(text: str, options: Any, found: Any, file: Any) -> None:
@@ -91,14 +88,6 @@ def test_words_of_trees_have_one_tag_each() -> None:
 
 
 # Listings of evalb, whose example has sentences of 6, 5 (failed) and 2 words.
-
-
-@pytest.mark.parametrize(("max_length", "scored"), [(None, [1, 0, 1]), (6, [1, 0, 1]), (5, [0, 0, 1]), (2, [0, 0, 1])])
-def test_sentences_up_to_a_length_are_scored(max_length: int | None, scored: list[int], file: Any) -> None:
-    counts = evalb.read(file("x", evalb.READER.example), max_length=max_length)
-    assert counts.scored is not None
-    assert counts.scored.tolist() == list(map(bool, scored))
-    assert counts.values["words"].tolist() == [5 * scored[0], 0, 2 * scored[2]]
 
 
 def test_summaries_of_short_sentences_count_those_of_their_length(file: Any) -> None:

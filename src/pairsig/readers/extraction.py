@@ -83,8 +83,8 @@ def extract(
     ...     output, reference = (str(Path(folder) / name) for name in ("out.txt", "ref.txt"))
     ...     _ = Path(output).write_text("the cat sat on a mat\n")
     ...     _ = Path(reference).write_text("the cat sat on the mat\n")
-    ...     found = pairsig.extract(output, [reference], metric="bleu", system="mine")
-    >>> found.columns[:2], found.counts[0, 0, :2].tolist()
+    ...     counts = pairsig.extract(output, [reference], metric="bleu", system="mine")
+    >>> counts.columns[:2], counts.counts[0, 0, :2].tolist()
     (('hypothesis_length', 'reference_length'), [6, 6])
     """
     from pairsig.core.labels import label_array, label_arrays
@@ -171,8 +171,8 @@ class References:
 
     def __post_init__(self) -> None:
         if len(self.paths) > 1 and not _is_text(self.reader):
-            found = f"{len(self.paths)} references ({listed(self.paths)})"
-            raise InputError(f"found {found}, expected one for reader {self.reader}")
+            problem = f"{len(self.paths)} references ({listed(self.paths)})"
+            raise InputError(f"found {problem}, expected one for reader {self.reader}")
 
     def outputs(self, path: str) -> Sequence[Any]:
         """The segments of a system's output, in the order of the reference if both have ids."""
@@ -323,8 +323,8 @@ def _column(path: str, name: str | None, item: Sequence[str]) -> tuple[list[str]
         raise reading.refusal(f"no column {quoted(name)}{near(name, table.names)}")
     items = reading.labels("item")
     if items is None and len(table.names) > 1:
-        found = "found texts beside other columns, but none with the items: name it with --item"
-        raise InputError(f"{path}: {found}\n{table.description()}")
+        problem = "found texts beside other columns, but none with the items: name it with --item"
+        raise InputError(f"{path}: {problem}\n{table.description()}")
     texts = ["" if cell is None else str(cell) for cell in table.columns[column]]
     return texts, None if items is None else list(items)
 

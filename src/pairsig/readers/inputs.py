@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,7 @@ from pairsig.metrics.counts import average
 from pairsig.readers import extraction, names, options, recognition, table, tasks, verdicts
 from pairsig.readers.align import align, with_all_classes
 from pairsig.readers.cells import SCORE, is_range
-from pairsig.readers.output import Output, over_samples, passes
+from pairsig.readers.output import Output
 from pairsig.readers.table import split
 
 _UNSIGNED = ("metric", "reader", "reference", "system", "systems", "score", "sep", "missing", "column")
@@ -141,8 +141,8 @@ def read(
     if len(parts) == 1:
         return parts[0]
     if any(part.dataset and not part.metrics[0].name.startswith(part.dataset) for part in parts):
-        found = f"verdicts on {len(parts)} pairs of systems"
-        raise InputError(f"found {found}, expected one pair\n`pairsig compare` tests each of them")
+        problem = f"verdicts on {len(parts)} pairs of systems"
+        raise InputError(f"found {problem}, expected one pair\n`pairsig compare` tests each of them")
     metrics = listed(metric.name for metric in chain.from_iterable(part.metrics for part in parts))
     raise InputError(
         f"found the metrics {metrics}, which have different items, expected one\nchoose it with metric= (--metric)"
@@ -408,9 +408,7 @@ def _restricted(parts: Sequence[Output], asked: Sequence[Any]) -> list[Output]:
     return [tasks.restricted(part, chosen) for part in parts]
 
 
-def summary(
-    sources: Sequence[Any], results: Sequence[Statistics], parts: Sequence[Output] = (), by: str = ""
-) -> str:
+def summary(sources: Sequence[Any], results: Sequence[Statistics], parts: Sequence[Output] = (), by: str = "") -> str:
     """The sentence that says what was read: files, systems, items, runs, values, what is missing, and directions."""
     first = results[0]
     methods = list(dict.fromkeys(chain.from_iterable(data.methods for data in results)))
@@ -514,9 +512,9 @@ def of_outcomes(both_right: int, only_a: int, only_b: int, neither: int) -> Stat
     """Two systems, A and B, with so many items that both, only one or neither of them gets right."""
     counts = [both_right, only_a, only_b, neither]
     if min(counts) < 0 or not 0 < sum(counts) <= MAX_LINES:
-        found = f"the counts {listed(map(str, counts))}"
+        problem = f"the counts {listed(map(str, counts))}"
         expected = f"expected numbers of items, 0 or more, and at least one item (at most {MAX_LINES:,})"
-        raise InputError(f"found {found}, {expected}")
+        raise InputError(f"found {problem}, {expected}")
     right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], counts, axis=1)
     accuracy = registry.metric("accuracy")
     arrays = {name: np.stack([of, np.ones_like(of)], axis=1) for name, of in zip("AB", right, strict=True)}

@@ -216,8 +216,8 @@ def of_numbers(path: AnyPath, metrics: Mapping[int, tuple[Metric, ...]], expecte
         if None in values:
             raise InputError(f"{where}: found {quoted(row.split()[values.index(None)])}, expected {expected}")
         if len(values) not in metrics:
-            found = f"{len(values)} numbers" if values else "a blank line"
-            raise InputError(f"{where}: found {found}, expected {expected}")
+            problem = f"{len(values)} numbers" if values else "a blank line"
+            raise InputError(f"{where}: found {problem}, expected {expected}")
         if rows and len(values) != len(rows[0]):
             raise InputError(f"{where}: found {len(values)} numbers, expected {len(rows[0])} as in the first line")
         rows.append([value for value in values if value is not None])

@@ -155,7 +155,7 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
     """Refuse a summary that does not agree with the rows; return a note if there is none."""
     expected: Mapping[str, float] | None = None
     for number, line in enumerate(lines[end:], start=end + 1):
-        found = wanted = ""
+        problem = wanted = ""
         name, _, score = (part.strip() for part in line.partition("="))
         if _ROW.fullmatch(line):
             raise InputError(f"{path}, line {number}: found a sentence below the totals, expected a single run")
@@ -163,17 +163,17 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
             for column, printed in zip(_SUMS, totals.groups(), strict=True):
                 ours = sum(getattr(row, column) for row in rows if row.status == 0)
                 if ours != int(printed):
-                    found, wanted = f"{column} {printed}", str(ours)
+                    problem, wanted = f"{column} {printed}", str(ours)
                     break
         elif part := _PART.fullmatch(line):
             expected = _summary([row for row in rows if part[1] is None or row.length <= int(part[1])])
         elif expected is not None and name in expected and _SCORE.fullmatch(score):
             value = 0.0 if score.endswith("nan") else float(score)  # the F measure without a match
             if abs(value - expected[name]) > _HALF_DIGIT:
-                found, wanted = f"{name} {named(score)}", f"{expected[name]:.2f}"
-        if found:
+                problem, wanted = f"{name} {named(score)}", f"{expected[name]:.2f}"
+        if problem:
             raise InputError(
-                f"{path}, line {number}: found {found}, expected {wanted} from the sentences above: the listing is "
+                f"{path}, line {number}: found {problem}, expected {wanted} from the sentences above: the listing is "
                 "incomplete, or was not written by evalb"
             )
     is_whole = expected is not None

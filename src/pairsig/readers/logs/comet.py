@@ -55,8 +55,8 @@ def _printed(source: str) -> dict[str, list[Item]]:
     for number, line in enumerate(open_text(source).read().splitlines(), start=1):
         match = re.fullmatch(_PRINTED, line.strip())
         if match is None and line.strip() and "\tscore: " not in line:
-            found = f"found {quoted(line.strip())}"
-            raise InputError(f"{source}, line {number}: {found}, expected FILE, Segment and score: of comet-score")
+            problem = f"found {quoted(line.strip())}"
+            raise InputError(f"{source}, line {number}: {problem}, expected FILE, Segment and score: of comet-score")
         if match:
             item = Item(str(int(match["segment"])), {"comet": float(match["score"])}, line=number)
             by_system.setdefault(Path(match["name"]).name, []).append(item)

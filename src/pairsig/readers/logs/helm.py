@@ -158,8 +158,8 @@ def _items(path: Path, stat: str | None, notes: list[str], contents: Mapping[str
     used = "test" if "test" in splits else next(iter(splits), "")
     wanted = names_of(stat) or [name for name in _HEADLINES if name in names]
     if not wanted:
-        found = f"found the statistics {listed(sorted(names)) or '(none)'}, but none from HELM's leaderboards"
-        raise InputError(f"{source}: {found}; choose one with --stat NAME")
+        problem = f"found the statistics {listed(sorted(names)) or '(none)'}, but none from HELM's leaderboards"
+        raise InputError(f"{source}: {problem}; choose one with --stat NAME")
     picked(names, ",".join(wanted), source, "statistic")
     chosen, n_others = [], 0
     for (instance, trial), of_instance in values.items():
@@ -168,8 +168,8 @@ def _items(path: Path, stat: str | None, notes: list[str], contents: Mapping[str
         scores: dict[str, Score] = dict.fromkeys(wanted)
         for name, value in of_split:
             if scores.get(name) is not None:
-                found = f"found {named(name)} for several sub-splits of instance {named(instance)}"
-                raise InputError(f"{source}, entry {first[instance, trial]}: {found}, expected one")
+                problem = f"found {named(name)} for several sub-splits of instance {named(instance)}"
+                raise InputError(f"{source}, entry {first[instance, trial]}: {problem}, expected one")
             if name in scores:
                 scores[name] = value
         if of_split:

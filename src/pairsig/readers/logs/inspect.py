@@ -247,8 +247,8 @@ def _number(value: object, scorer: str, where: str) -> Score:
     try:
         return items.score(value, where)
     except InputError:
-        found = f"found the value {quoted(value)} for {named(scorer)}"
-        raise InputError(f"{where}: {found}, expected a number or one of C, I, P, N") from None
+        problem = f"found the value {quoted(value)} for {named(scorer)}"
+        raise InputError(f"{where}: {problem}, expected a number or one of C, I, P, N") from None
 
 
 READER = Reader(

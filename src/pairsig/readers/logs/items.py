@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, quoted, reason
 from pairsig.io.files import AnyPath, open_text
-from pairsig.metrics import Metric
 from pairsig.metrics.counts import average
-from pairsig.readers.output import Output, fits, over_samples, passes, to_array
+from pairsig.readers.output import Output, fits, over_samples, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
@@ -112,13 +111,20 @@ def outputs(
     if estimators is not None and len(runs) > 1:
         about["samples"] = f"{len(runs)} samples per item, averaged"
     if estimators is not None:
-        runs, scored = {"": _over_runs(source, runs, scored, estimators)}, [name.lower() for name in estimators] or scored
+        runs, scored = (
+            {"": _over_runs(source, runs, scored, estimators)},
+            [name.lower() for name in estimators] or scored,
+        )
+    if estimators:  # in percent
+        metrics = [replace(average(name, factor=100), title=name) for name in scored]
+    else:
+        metrics = [average(encodable(name), higher_is_better=name not in lower_is_better) for name in scored]
     return tuple(
         Output(
             source=source, system=encodable(system), run=run if len(runs) > 1 else "", task=encodable(task),
             items=tuple(by_name), by=by,
             values={encodable(name): _array([item.scores.get(name) for item in by_name.values()]) for name in scored},
-            metrics=tuple(_metric(name, higher_is_better=name not in lower_is_better) for name in scored),
+            metrics=tuple(metrics),
             documents=_filled(item.document for item in by_name.values()),
             domains=_filled(item.domain for item in by_name.values()),
             contents=_filled(item.content for item in by_name.values()),
@@ -127,12 +133,6 @@ def outputs(
         )
         for run, by_name in runs.items()
     )  # fmt: skip
-
-
-def _metric(name: str, *, higher_is_better: bool) -> Metric:
-    if passes(name):
-        return replace(average(name.lower(), factor=100), title=name.lower())
-    return average(encodable(name), higher_is_better=higher_is_better)
 
 
 def _over_runs(
@@ -151,7 +151,9 @@ def _over_runs(
     for estimator in estimators or names:
         name = names[0] if estimators else estimator
         scores = np.array([math.nan if (score := item.scores.get(name)) is None else score for item in samples])
-        for item, mean in zip(merged.values(), over_samples(scores, item_of, list(merged), estimator, source), strict=True):
+        for item, mean in zip(
+            merged.values(), over_samples(scores, item_of, list(merged), estimator, source), strict=True
+        ):
             item.scores[estimator.lower() if estimators else name] = None if math.isnan(mean) else float(mean)
     return merged
 
@@ -190,12 +192,12 @@ def _by_run(source: str, items: Sequence[Item], place: str) -> dict[str, dict[st
         for field in ("content", "document", "domain") if known is not item else ():
             if getattr(item, field) != getattr(known, field):
                 both = f"the runs {named(item.run)} and {named(known.run)}"
-                found = f"found different {field} for item {named(item.name)} in {both}"
-                raise InputError(f"{where}: {found}, expected the same")
+                problem = f"found different {field} for item {named(item.name)} in {both}"
+                raise InputError(f"{where}: {problem}, expected the same")
         for name, score in item.scores.items():
             if score is not None and not fits(score):
-                found = f"found the score {quoted(score)} in {named(name)} for item {named(item.name)}"
-                raise InputError(f"{where}: {found}, expected a finite number")
+                problem = f"found the score {quoted(score)} in {named(name)} for item {named(item.name)}"
+                raise InputError(f"{where}: {problem}, expected a finite number")
     return runs
 
 
@@ -204,8 +206,8 @@ def once(source: str, logs: Iterable[tuple[str, str, str]]) -> None:
     first: dict[tuple[str, str], str] = {}
     for model, task, file in logs:
         if (earlier := first.setdefault((model, task), file)) != file:
-            found = f"found two logs of {named(model)} on {named(task)}, {earlier} and {file}"
-            raise InputError(f"{source}: {found}, expected one; name the file")
+            problem = f"found two logs of {named(model)} on {named(task)}, {earlier} and {file}"
+            raise InputError(f"{source}: {problem}, expected one; name the file")
 
 
 # Values of JSON.
@@ -252,8 +254,8 @@ def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple
     value = record
     for depth, name in enumerate(path):
         if not isinstance(value, dict) or name not in value:
-            found = f"found no {'.'.join(path[: depth + 1])}"
-            raise InputError(f"{where}: {found}, expected one; is it another version of the log?")
+            problem = f"found no {'.'.join(path[: depth + 1])}"
+            raise InputError(f"{where}: {problem}, expected one; is it another version of the log?")
         value = value[name]
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -316,8 +318,8 @@ def picked(there: Iterable[str], asked: str | None, source: str, noun: str) -> l
     names = names_of(asked)
     for name in names:
         if name not in known:
-            found = f"found no {noun} {quoted(name)}"
-            raise InputError(f"{source}: {found}, expected one of {listed(known)}{near(name, known)}")
+            problem = f"found no {noun} {quoted(name)}"
+            raise InputError(f"{source}: {problem}, expected one of {listed(known)}{near(name, known)}")
     return list(dict.fromkeys(names)) or known
 
 

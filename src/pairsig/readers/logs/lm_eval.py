@@ -181,8 +181,8 @@ class _Task:
         unusable = dict.fromkeys(self._add_scores(samples), "samples have no number for it")
         n_samples = self.reported("n-samples", self.name, "effective", kind=int)
         if n_samples and n_samples != len(self.items):
-            found = f"found {len(self.items):,} samples, expected {n_samples:,} as in the results"
-            raise InputError(f"{self.source}: {found}: the file is incomplete")
+            problem = f"found {len(self.items):,} samples, expected {n_samples:,} as in the results"
+            raise InputError(f"{self.source}: {problem}: the file is incomplete")
         unusable = dict(self._no_means()) | unusable
         for called, why in unusable.items():
             self._note(f"{named(called)} left out, since {why}")
@@ -220,8 +220,8 @@ class _Task:
                 domain=of_metadata(doc, domain, where, "the doc", "domain"),
             )  # fmt: skip
         elif item.content != content:
-            found = f"found a doc with doc_id {named(name)} that differs from the one in line {item.line}"
-            raise InputError(f"{where}: {found}, expected the same")
+            problem = f"found a doc with doc_id {named(name)} that differs from the one in line {item.line}"
+            raise InputError(f"{where}: {problem}, expected the same")
         metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
         return line, item, label(row.get("filter", "none")), {key: row.get(key) for key in map(label, metrics)}
 

@@ -47,8 +47,8 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[Output, ...]:
     first, n_segments = next((name, len(of_system)) for name, of_system in scores.items())
     for name, of_system in scores.items():
         if len(of_system) != n_segments:
-            found = f"{len(of_system):,} segments for {quoted(name)} and {n_segments:,} for {quoted(first)}"
-            raise InputError(f"{source}: found {found}, expected the same number")
+            problem = f"{len(of_system):,} segments for {quoted(name)} and {n_segments:,} for {quoted(first)}"
+            raise InputError(f"{source}: found {problem}, expected the same number")
     metric, beside = _names(Path(source))
     notes = []
     domains, documents = [""] * n_segments, [""] * n_segments

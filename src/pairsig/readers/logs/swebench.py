@@ -78,8 +78,8 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
         )
     if instances is not None:
         if unlisted := [instance for instance in verdicts if instance not in set(instances)]:
-            found = f"{len(unlisted):,} instances outside the test set ({listed(unlisted[:3])})"
-            raise InputError(f"{source}: found {found}, expected only those in the list of instances")
+            problem = f"{len(unlisted):,} instances outside the test set ({listed(unlisted[:3])})"
+            raise InputError(f"{source}: found {problem}, expected only those in the list of instances")
         verdicts = {instance: verdicts.get(instance, None if lists_all else 0) for instance in instances}
     total = report.get("total_instances")
     is_short = isinstance(total, int) and total != len(verdicts)
@@ -98,8 +98,8 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
         outcomes = {name: value["resolved"] for name, value in report.items()}
         for name, outcome in outcomes.items():
             if not isinstance(outcome, bool | None):
-                found = f"{quoted(outcome)} as resolved for {named(name)}"
-                raise InputError(f"{source}: found {found}, expected true or false")
+                problem = f"{quoted(outcome)} as resolved for {named(name)}"
+                raise InputError(f"{source}: found {problem}, expected true or false")
         return {name: None if outcome is None else int(outcome) for name, outcome in outcomes.items()}, True
     if (version := report.get("schema_version", 1)) not in _VERSIONS:
         raise InputError(f"{source}: found schema_version {quoted(version)}, expected one of 1, 2")
@@ -108,8 +108,8 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
     lists = {name: _ids(report[name], f"{source}, {name}") for name in (*known, *unknown) if name in report}
     resolved = next((set(lists[name]) for name in _RESOLVED if name in lists), None)
     if resolved is None:
-        found = f"the keys {listed(report) or '(none)'}"
-        raise InputError(f"{source}: found {found}, expected resolved_ids or resolved, as in SWE-bench")
+        problem = f"the keys {listed(report) or '(none)'}"
+        raise InputError(f"{source}: found {problem}, expected resolved_ids or resolved, as in SWE-bench")
     for name, ids in lists.items():
         stated = report.get(f"{name.removesuffix('_ids')}_instances")
         if isinstance(stated, int) and stated != len(ids):
