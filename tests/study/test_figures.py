@@ -291,7 +291,7 @@ def test_full_sets_alone_have_their_own_pairs_and_thresholds() -> None:
     figure = FIGURES["full_sets"](table, pd.concat([rows, own]))
     assert sum(len(points) for points in scatter(figure.axes[0]).values()) == full.sum()
     assert {"0.80", "0.90"} <= set(words(figure).split())
-    assert "no pairs" in words(FIGURES["full_sets"](comparisons(12)))
+    assert "nothing to draw" in words(FIGURES["full_sets"](comparisons(12)))
 
 
 def test_up_to_six_sizes_are_drawn_with_the_papers_thresholds(sized: pd.DataFrame) -> None:
@@ -336,7 +336,6 @@ def test_size_scaling_curves_lie_on_their_points(sized_thresholds: pd.DataFrame)
     np.testing.assert_allclose(
         predicted.get_ydata(), mine["critical_difference"].iloc[-1] * np.sqrt(1600 / mine["n_segments"])
     )
-    assert not lines(FIGURES["size_scaling"](sized_thresholds, fit.iloc[:0]).axes[0], "fit")
 
 
 def test_table_1_shows_shares_beside_the_expected_and_the_papers() -> None:
@@ -482,7 +481,7 @@ def test_pairs_need_smaller_gains_if_their_interval_lies_below(same: tuple[float
 @pytest.mark.parametrize("name", FIGURES)
 def test_empty_tables_say_so_below_a_title_of_what_is_plotted(name: str) -> None:
     figure = FIGURES[name](*(table.iloc[:0] for table in arguments(name)))
-    assert any(phrase in words(figure) for phrase in ("too few pairs", "nothing to draw", "no WMT test set"))
+    assert "nothing to draw" in words(figure)
     assert title(figure)
     figure.set_layout_engine("none")
     figure.draw_without_rendering()

@@ -198,11 +198,6 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["gain"].notna() & np.isfinite(pvalues(table))]
 
 
-def _nothing(title: str, text: str) -> Figure:
-    axes = {"xlabel": "gain (points)", "ylabel": CONFIDENCE, "xlim": (0, 1), "ylim": (0.49, 1.01)}
-    return style.nothing(title, f"nothing to draw: no {text}", **axes)
-
-
 @styled
 def gain_confidence(
     comparisons: pd.DataFrame,
@@ -235,7 +230,7 @@ def gain_confidence(
     """
     comparisons = _pairs(comparisons)
     if comparisons.empty:
-        return _nothing(NAMED, f"pairs{series and f' for {series}'}")
+        return style.nothing(NAMED)
     drawn = classes(comparisons)
     estimates = _estimates(drawn, comparisons, frame(THRESHOLDS, []) if thresholds is None else thresholds, series)
     message = _message(drawn, estimates)
@@ -423,7 +418,7 @@ def sizes(
     whole = pd.concat([_pairs(table) for table in tables], ignore_index=True)
     chosen = whole[whole["derived"].isin(["initial", "whole"])]
     if chosen.empty:
-        return _nothing(BY_SIZE, "test sets\nmade of initial segments")
+        return style.nothing(BY_SIZE)
     every = sorted(chosen["n_segments"].unique())
     sizes_shown = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
     groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in sizes_shown]
@@ -462,7 +457,7 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     test_sets = _pairs(test_sets)
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
-        return _nothing(BY_SOURCE, "test sets\nfrom single domains")
+        return style.nothing(BY_SOURCE)
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
     chosen = chosen[chosen["n_segments"] == size]

@@ -15,7 +15,7 @@ from matplotlib.ticker import LogLocator
 
 from pairsig.io.pictures import BLUE, INK, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import DASHED, PAGE, across, bars, explained, mark, plain_numbers, says, sentence
+from study.figures.style import DASHED, PAGE, bars, explained, mark, nothing, plain_numbers, says
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
 """Methods of predicting chances, and their markers."""
@@ -33,20 +33,20 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     """
     known = heterogeneity[heterogeneity["kappa_squared_low"] > 0]
     validated = known[known["n_validated"] >= ENOUGH].sort_values("n_validated", ascending=False, kind="stable")
+    if validated.empty:
+        return nothing("Predicted and observed rates of winning on another test set")
     keys = list(validated[["family", "metric"]].head(MOST).itertuples(index=False, name=None))
-    n_rows = max(math.ceil(len(keys) / 2), 1)
-    below = 0.9 + 0.24 * max(len(known), 1)
+    n_rows = math.ceil(len(keys) / 2)
+    below = 0.9 + 0.24 * len(known)
     figure = Figure(figsize=(PAGE, 0.5 + 2.0 * n_rows + below))
     rows = figure.add_gridspec(2, 1, height_ratios=[0.3 + 2.0 * n_rows, below])
     upper = figure.add_subfigure(rows[0])
     grid = upper.subplots(n_rows, 2 if len(keys) > 1 else 1, sharex=True, sharey=True, squeeze=False)
-    if not keys:
-        sentence(grid[0, 0], "nothing to draw: no family with enough pairs")
     for axes, (family, metric) in zip(grid.flat, keys, strict=False):
         bins = next_test_sets[(next_test_sets["family"] == family) & (next_test_sets["metric"] == metric)]
         _chances(axes, bins[bins["n_pairs"] >= FEWEST])
         axes.set_title(family)
-    for axes in list(grid.flat)[max(len(keys), 1) :]:
+    for axes in list(grid.flat)[len(keys) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
         axes.set_ylabel("replication rate (%)")
@@ -59,15 +59,10 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     ]
     upper.legend(handles=handles, loc="outside lower left", ncols=2)
     _effective_sample_size(figure.add_subfigure(rows[1]).subplots(), known)
-    return says(figure, _better(validated))
-
-
-def _better(validated: pd.DataFrame) -> str:
-    """Count the families whose predictions heterogeneity improves, by the interval of the log loss."""
-    if validated.empty:
-        return "Predicted and observed rates of winning on another test set"
     better = int((validated["loss_reduction_low"] > 0).sum())
-    return f"Heterogeneity improves the predictions for {better} of {len(validated)} families of test sets"
+    return says(
+        figure, f"Heterogeneity improves the predictions for {better} of {len(validated)} families of test sets"
+    )
 
 
 def _chances(axes: Axes, rows: pd.DataFrame) -> None:
@@ -83,9 +78,6 @@ def _chances(axes: Axes, rows: pd.DataFrame) -> None:
 
 def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
     axes.set_title("Effective sample size for another test set")
-    if known.empty:
-        sentence(axes, "nothing to draw: no family with enough pairs")
-        return
     places = np.arange(len(known))[::-1]
     name = "effective_sample_size"
     middle = known[name].to_numpy()
@@ -104,22 +96,24 @@ def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
 def documents(documents: pd.DataFrame) -> Figure:
     """Design effects of documents, and how much the gains on two halves differ relative to their standard errors."""
     rows = documents[documents["design_effect"].notna()].sort_values("design_effect", kind="stable")
+    if rows.empty:
+        return nothing("Effect of documents on the variance of gains")
     above = int((rows["design_effect_low"] > rows["by_chance_high"]).sum())
     message = f"Documents increase the variance of gains beyond chance on {above} of {len(rows)} test sets"
     figure = Figure(figsize=(PAGE, 0.6 + 0.17 * max(len(rows), 4)))
     left, right = figure.subplots(1, 2, sharey=True)
-    if rows.empty:
-        for axes in (left, right):
-            sentence(axes, "nothing to draw: no rows")
-        return says(figure, "Effect of documents on the variance of gains")
     places = np.arange(len(rows))
     left.barh(
         places, rows["by_chance_high"] - rows["by_chance_low"], left=rows["by_chance_low"], height=0.8, color="#D9D9D9",
         gid="chance",
     )  # fmt: skip
-    across(left, rows, places, "design_effect", {"color": INK, "marker": "s"})
-    across(right, rows, places + 0.14, "excess_segment", BY["i.i.d."])
-    across(right, rows, places - 0.14, "excess_document", BY["next"])
+    for axes, shift, name, look in (
+        (left, 0.0, "design_effect", {"color": INK, "marker": "s"}),
+        (right, 0.14, "excess_segment", BY["i.i.d."]),
+        (right, -0.14, "excess_document", BY["next"]),
+    ):
+        axes.errorbar(rows[name], places + shift, xerr=bars(rows, name), gid=name, linestyle="none", elinewidth=0.8,
+                      markersize=4, **look)  # fmt: skip
     drawn = rows[["design_effect_high", "excess_segment_high", "excess_document_high"]]
     most = max(6.0, 1.1 * float(drawn.max(axis=None)))
     ticks = [tick for tick in (1, 2, 4, 8, 16) if tick < most]

@@ -69,12 +69,6 @@ def bars(rows: pd.DataFrame, name: str) -> np.ndarray:
     return lengths
 
 
-def across(axes: Axes, rows: pd.DataFrame, places: np.ndarray, name: str, look: dict[str, Any], scale: int = 1) -> None:
-    """Draw a column with its intervals as markers with horizontal bars, one per place."""
-    style = {"linestyle": "none", "elinewidth": 0.8, "markersize": 4, **look}
-    axes.errorbar(scale * rows[name].to_numpy(float), places, xerr=scale * bars(rows, name), gid=name, **style)
-
-
 def mark(label: str, **style: Any) -> Line2D:
     """Make the entry of a marker in a legend."""
     return Line2D([], [], linestyle="none", label=label, **style)
@@ -131,18 +125,11 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def sentence(axes: Axes, text: str, place: tuple[float, float] | None = None) -> None:
-    """Write `text` in the middle of empty `axes` without ticks, or at `place` (fractions) in other axes."""
-    if place is None:
-        axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
-    axes.text(*(place or (0.5, 0.5)), text, transform=axes.transAxes, ha="center", va="center", color=GREY)
-
-
-def nothing(title: str, text: str, **axes_properties: Any) -> Figure:
-    """Make a figure of one panel that says why there is nothing to draw."""
+def nothing(title: str) -> Figure:
+    """Make a figure of one panel for tables without the rows that it would show."""
     figure, axes = column()
-    axes.set(**axes_properties)
-    sentence(axes, text)
+    axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+    axes.text(0.5, 0.5, "nothing to draw", transform=axes.transAxes, ha="center", va="center", color=GREY)
     return says(figure, title)
 
 

@@ -37,22 +37,20 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
     Parameters
     ----------
     thresholds
-        The figure shows rows of initial segments and of whole test sets, for the subset `all` if there is one.
+        The figure shows rows of initial segments and of whole test sets, for the subset `all`.
     size_scaling
         Fits by dataset, metric, test and subset. The figure shows the two on the largest test sets for each metric.
-        Critical differences without a fit are left out, unless there are no fits.
     """
+    if size_scaling.empty:
+        return style.nothing("Critical differences by size of the test set")
     keys = ["dataset", "metric", "test", "subset"]
-    size_scaling = _of_all(size_scaling)
+    size_scaling = size_scaling[size_scaling["subset"] == "all"]
     largest = size_scaling.sort_values("n_high", ascending=False, kind="stable")
-    size_scaling = size_scaling.loc[
-        largest.groupby([largest["metric"].map(metric_name), "subset"], sort=False).head(2).index.sort_values()
-    ]
+    two_per_metric = largest.groupby(largest["metric"].map(metric_name), sort=False).head(2)
+    size_scaling = size_scaling.loc[two_per_metric.index.sort_values()]
     message = _exponents(size_scaling)
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
-    drawn = _of_all(drawn[drawn["critical_difference"] > 0])
-    if len(size_scaling):
-        drawn = drawn.merge(size_scaling[keys].drop_duplicates(), on=keys)
+    drawn = drawn[drawn["critical_difference"] > 0].merge(size_scaling[keys], on=keys)
     figure = Figure(figsize=(style.PAGE, 3.0))
     axes = figure.add_subplot()
     axes.set(xlabel="segments in the test set, n", ylabel="critical difference (points)", xscale="log",
@@ -60,10 +58,8 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
     style.plain_numbers(axes.xaxis, axes.yaxis)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     handles: list[Line2D] = []
-    groups = list(drawn.groupby(keys, sort=False))
-    subsets = len(drawn["subset"].unique()) > 1
     taken: set[str] = set()
-    for key, rows in groups:
+    for key, rows in drawn.groupby(keys, sort=False):
         rows = rows.drop_duplicates("n_segments").sort_values("n_segments")
         metric = metric_name(str(key[1]))
         colour, marker = style.metric_look(metric)
@@ -76,18 +72,15 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
         sizes, values = rows["n_segments"].to_numpy(float), rows["critical_difference"].to_numpy(float)
         predicted = values[-1] * np.sqrt(sizes[-1] / sizes)
         axes.plot(sizes, predicted, color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6, gid="predicted")
-        label = f"{key[0]}, {metric}" + (f", {key[3]}" if subsets else "")
-        label = label.replace("$", r"\$")  # only the exponent is mathematics
-        if len(size_scaling):
-            fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
-            ends = sizes[[0, -1]]
-            axes.plot(ends, fit["coefficient"] * ends ** fit["exponent"], color=colour, linewidth=1, gid="fit")
-            interval = f"[{two_decimals(fit['exponent_low'])}, {two_decimals(fit['exponent_high'])}]"
-            label += f": $n^{{{fit['exponent']:.2f}}}$ {interval}"
+        fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
+        ends = sizes[[0, -1]]
+        axes.plot(ends, fit["coefficient"] * ends ** fit["exponent"], color=colour, linewidth=1, gid="fit")
+        interval = f"[{two_decimals(fit['exponent_low'])}, {two_decimals(fit['exponent_high'])}]"
+        label = f"{key[0]}, {metric}: $n^{{{fit['exponent']:.2f}}}$ {interval}"
         handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
     paper = np.array(BROWN)
     axes.plot(*paper.T, **style.STAR, linestyle="none", gid="paper")
-    ends = np.array([paper[0, 0], max(paper[1, 0], float(drawn["n_segments"].max()) if len(drawn) else 0.0)])
+    ends = np.array([paper[0, 0], max(paper[1, 0], float(drawn["n_segments"].max()))])
     slope = paper[0, 1] * np.sqrt(paper[0, 0] / ends)
     axes.plot(ends, slope, **style.DASHED, zorder=0.5, gid="reference")
     handles.append(style.mark("the paper's F1 thresholds, Brown", **style.STAR))
@@ -95,15 +88,11 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
     style.explained(figure, handles, "exponents of the number of segments, with 95 % intervals")
     for text in figure.legends[0].get_texts():
         text.set_parse_math(True)
-    if not groups:
-        style.sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
     return style.says(figure, message)
 
 
 def _exponents(size_scaling: pd.DataFrame) -> str:
     """State the fitted exponents, and how many of their intervals contain −1/2."""
-    if size_scaling.empty:
-        return "Critical differences by size of the test set"
     steepest, flattest = (two_decimals(size_scaling["exponent"].agg(end)) for end in ("min", "max"))
     name = "The size exponent of the critical difference is"
     if len(size_scaling) == 1:
@@ -111,12 +100,6 @@ def _exponents(size_scaling: pd.DataFrame) -> str:
         return f"{name} {steepest} [{low}, {high}]"
     n = int(((size_scaling["exponent_low"] <= -0.5) & (size_scaling["exponent_high"] >= -0.5)).sum())
     return f"{name} {flattest} to {steepest}; {n} of {len(size_scaling)} intervals contain −0.50"
-
-
-def _of_all(rows: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows about all pairs, if there are any."""
-    chosen = rows["subset"] == "all"
-    return rows[chosen] if chosen.any() else rows
 
 
 ELSEWHERE = {
@@ -151,8 +134,10 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     titles = {
         kind: f"{text if kind == distance else ours} (paper: {theirs})" for kind, (ours, theirs) in THEIR_TEXTS.items()
     }
-    figure = _drawn(drawn, {"far": "another text"}, titles, theirs)
-    return style.says(figure, "Table 1. How often the winner wins again, beside the paper's rates")
+    message = "Table 1. How often the winner wins again, beside the paper's rates"
+    return (
+        style.says(_drawn(drawn, {"far": "another text"}, titles, theirs), message) if drawn else style.nothing(message)
+    )
 
 
 THEIR_TEXTS = {
@@ -180,6 +165,8 @@ def replication(calibration: pd.DataFrame) -> Figure:
     shown = [name for name, kind in far.items() if {same[name], kind} <= panels[name].keys()][:3]
     lines = {name: {"iid": panels[name][same[name]], "far": panels[name][far[name]]} for name in shown}
     titles = {name: f"{systems}: {text}" for name, (_, systems, text) in ELSEWHERE.items()}
+    if not shown:
+        return style.nothing("How often the winner on one test set wins again on another")
     figure = _drawn(lines, {"far": "another language, domain\nor genre"}, titles, p="two-sided p")
     return style.says(figure, _less_often(calibration, {name: far[name] for name in shown}))
 
@@ -216,14 +203,10 @@ def _drawn(
 ) -> Figure:
     """Draw panels of lines by kind of second test set; `theirs` are the paper's shares by panel, as (p, %)."""
     n_columns = 2 if len(panels) > 1 else 1
-    n_rows = max(math.ceil(len(panels) / n_columns), 1)
+    n_rows = math.ceil(len(panels) / n_columns)
     figure = Figure(figsize=(style.PAGE if n_columns > 1 else style.COLUMN, 0.5 + 1.8 * n_rows))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     every = [*chain.from_iterable(lines.values() for lines in panels.values())]
-    if not every:
-        grid[0, 0].set(xlabel=f"{p} on the first test set", ylabel="the winner wins again (%)", xscale="log")
-        style.sentence(grid[0, 0], "too few pairs in every range of p-values")
-        return figure
     edges = {edge for edge in chain.from_iterable((*line["p_low"], *line["p_high"]) for line in every) if edge > 0}
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
     lowest = min(float(line[["share", "share_low"]].min().min()) for line in every)

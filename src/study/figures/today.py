@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from pairsig.io.pictures import BLUE, GREY, VERMILION, styled
 from study.beyond.today import PAPER
-from study.figures.style import DASHED, PAGE, bars, explained, mark, plain_numbers, says, sentence
+from study.figures.style import DASHED, PAGE, bars, explained, mark, nothing, plain_numbers, says
 
 LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "de-en": ("German to English", {"color": BLUE, "marker": "o"}),
@@ -36,14 +36,12 @@ def years(years: pd.DataFrame) -> Figure:
     years
         Table `YEARS` of `study.beyond.today`.
     """
+    if years.empty:
+        return nothing("Critical difference of translation test sets by year")
     figure = Figure(figsize=(PAGE, 2.7))
     left, right = figure.subplots(1, 2, sharex=True)
     left.set(title=f"critical difference, {PAPER:,} segments", xlabel="WMT test set", ylabel="BLEU (points)")
     right.set(title="relative to German–English 2010", xlabel="WMT test set", ylabel="ratio")
-    if years.empty:
-        sentence(left, "no WMT test set in this run")
-        sentence(right, "no WMT test set in this run")
-        return says(figure, "Critical difference of translation test sets by year")
     for value, label in PRINTED.items():
         left.axhline(value, **DASHED)
         left.text(2020.4, value + 0.008, label, fontsize=7, color=GREY, ha="right", va="bottom")
