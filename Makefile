@@ -1,13 +1,11 @@
 # Requires Python (3.11 to 3.14) and make. Every target installs its requirements in .venv. PYTHON=... selects the Python.
 #   make reproduce   run the study: figures, tables, findings and results/report.html (a repeated run continues)
-#   make quick       a small run in results/quick, with its report
+#   make quick       a small run in results/quick, with its report;  make slurm: the study on a SLURM cluster (CONFIG=...)
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
-#   make slurm       run the study, or the configuration CONFIG=..., on a SLURM cluster; make test-slurm, make test-cloud: tests
-#   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone
+#   make test        run the tests;  also test-all, test-wheel, test-slurm;  make lint: style, types and workflow
 #   make findings    fill in the findings and the numbers on pages from results/reference, and tables from the schemas
-#   make docs        build the documentation: docs/_build/html/index.html
-#   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
-#   make container   build the image of the jobs;  make lock: renew the locked versions;  make clean: delete results
+#   make docs        build the documentation: docs/_build/html/index.html;  make bench: speed as ratios (SMALL=yes)
+#   make container   build the image of the jobs;  make lock: renew the locked versions
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -56,10 +54,7 @@ test-wheel:
 test-slurm: quick
 	tests/slurm/cluster start
 	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
-# Every job in an empty folder, with its files on a local S3 server.
-test-cloud: setup
-	$(INSTALL) --editable ".[cloud]"
-	$(BIN)/python -m pytest tests/workflow/test_no_shared_folder.py
+
 bench: setup
 	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
 lint: setup
@@ -81,11 +76,10 @@ findings: setup
 # The build fails on a broken link or reference, and on an example with another output than the documented one.
 docs: .venv/docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs docs/_build/html
+
 container:
 	docker build --file workflow/envs/Dockerfile --tag pairsig .
 	apptainer build --force pairsig.sif docker-daemon:pairsig:latest
 lock: setup
 	$(INSTALL) uv && workflow/envs/lock
-clean:
-	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +
 .PHONY: docs

@@ -1,4 +1,7 @@
-"""The workflow without a shared file system: every job starts in an empty folder, with files on a local S3 server."""
+"""The workflow without a shared file system: every job starts in an empty folder, with files on a local S3 server.
+
+It requires `.venv/bin/python -m pip install --editable ".[cloud]"`.
+"""
 
 from __future__ import annotations
 
