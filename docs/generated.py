@@ -84,6 +84,7 @@ OTHERS = (
     (columns.RUNS, "`pairsig runs`, and `pairsig compare` where there are runs: one row per pair of methods"),
     (columns.RANKS, "`pairsig rank`: one row per system, the best first"),
     (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row per pair of systems, the most certain first"),
+    (columns.GATE, "`pairsig gate --output`: one object per score in `rows`"),
     (columns.PLAN, "`pairsig plan --format json`: one object per gain in `rows`"),
     (columns.BASELINE, "`pairsig compare --format json`: one object per metric, system and test in `rows`"),
     (columns.FLIPS, "`--flips` of `pairsig compare` and `pairsig gate`: one row per segment that flipped"),

@@ -493,7 +493,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     how = _settings(arguments, "alpha", "unit", "n_resamples", "rng", "threads")
     with console.progress("test") as progress:
         verdict = gate.gate(data, arguments.margin, progress=progress, **how)
-    console.note(*verdict.notes())
+    console.note(*verdict.notes)
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:
         write_text(f"{verdict.to_json()}\n", arguments.output)

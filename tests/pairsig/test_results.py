@@ -56,7 +56,7 @@ def test_every_result_shows_itself(name):
     found = json.loads(result.to_json())
     assert found == json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert found["schema_version"] == SCHEMA
-    rows = found["checks" if name == "gate" else "rows"]
+    rows = found["rows"]
     assert [list(row) for row in rows] == [list(frame)] * len(frame)
     if name.startswith("compare,") or name == "compare":
         pytest.importorskip("matplotlib")

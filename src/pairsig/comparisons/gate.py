@@ -17,9 +17,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from html import escape
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,12 +25,13 @@ import numpy as np
 from pairsig.comparisons.compare import Data, compare, planned, prepared
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling, Seed, seed_of
+from pairsig.io import rendering
 from pairsig.io.choices import check_level, near, spelled
+from pairsig.io.columns import GATE
 from pairsig.io.errors import InputError, listed, named, plain, quoted
 from pairsig.io.packages import pd
-from pairsig.io.rendering import escaped
-from pairsig.io.results import Shown
-from pairsig.io.tables import SCHEMA, plain_cells, records
+from pairsig.io.results import TableResult
+from pairsig.io.tables import Row, frame, records
 from pairsig.metrics import Metric
 from pairsig.stats import margins
 from pairsig.stats.adjust import holm
@@ -50,129 +49,50 @@ ALPHA = 0.05
 """Default significance level."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    """One score of the candidate against the baseline; scores, changes and margins are in points."""
-
-    name: str  # METRIC, or TASK/METRIC for logs with several tasks
-    verdict: Verdict = "undecided"
-    margin: float
-    score_baseline: float
-    score_candidate: float
-    change: float  # score of the candidate − score of the baseline
-    lower_is_better: bool
-    # Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin with
-    # which it would pass. inf if there is none.
-    largest_loss: float
-    pvalue_worse: float  # of Δ < 0, one-sided
-    pvalue_holm: float = math.nan  # the same, adjusted for the number of scores
-    n_segments: int
-    unit: Unit  # what was drawn or swapped as a whole
-    notes: tuple[str, ...] = ()
-    signature: str
-
-    def points(self, value: float, sign: str = "") -> str:
-        """Format a number with two significant digits of the margin."""
-        digits = max(2, 2 - math.floor(math.log10(self.margin)))
-        return f"{value:{sign}.{digits}f}".replace("-", "−") if math.isfinite(value) else "unknown"
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Gate(Shown):
+class Gate(TableResult):
     """The verdict on a candidate: what `gate` returns.
 
     `print` shows the verdict as `pairsig gate` prints it.
 
     Attributes
     ----------
+    verdict, status
+        Overall verdict, the worst of any score, and the exit status.
     baseline, candidate
         Names of the systems.
     alpha
         Level of each of the two claims.
-    checks
-        One per score, with `verdict`, `change`, `margin`, `largest_loss` and the p-value of a loss.
+    table
+        One row per score, with its `verdict`, `margin`, `change`, `largest_loss` and the p-value of a loss.
+    notes
+        Caveats.
     """
 
+    verdict: Verdict
+    status: int
     baseline: str
     candidate: str
     alpha: float
-    checks: tuple[Check, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """Overall verdict: the worst verdict of any score."""
-        verdicts = {check.verdict for check in self.checks}
-        return "worse" if "worse" in verdicts else "undecided" if "undecided" in verdicts else "passed"
-
-    @property
-    def status(self) -> int:
-        """Exit status."""
-        return STATUS[self.verdict]
-
-    def says(self, check: Check) -> str:
-        """A sentence with the verdict of a score."""
-        a, b, by = named(self.baseline), named(self.candidate), f"{check.margin:g} or more"
-        units = f"{check.n_segments:,} segments"
-        sentence = {
-            "passed": f"{b} is not worse than {a} by {by}",
-            "worse": f"{b} is worse than {a} (p = {max(check.pvalue_holm, 1e-300):.2g})",
-            "undecided": f"{units} do not show whether {b} is worse than {a} by {by}",
-        }[check.verdict]
-        lower = "; lower is better" * check.lower_is_better
-        scores = (
-            f"{check.points(check.score_candidate)} against {check.points(check.score_baseline)} "
-            f"({check.points(check.change, '+')}{lower})"
-        )
-        most = f"at most {check.points(check.largest_loss)}" if check.largest_loss else "nothing"
-        loss = f"it loses {most} ({100 * (1 - self.alpha):g} % confidence)"
-        n = "" if check.verdict == "undecided" else f", n = {units}"
-        return f"{check.name}: {sentence}: {scores}; {loss}{n}"
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         """The verdict in one line; with several scores, a line for each of them follows."""
-        lines = [f"{check.verdict}: {plain(self.says(check))}" for check in self.checks]
+        lines = [f"{row.verdict}: {row.sentence}" for row in self._rows.itertuples()]
         if len(lines) == 1:
             return lines[0]
-        times = Counter(check.verdict for check in self.checks)
+        times = Counter(self._rows["verdict"])
         counted = (f"{times[verdict]} of {len(lines)} scores {verdict}" for verdict in STATUS if times[verdict])
         return "\n".join([f"{self.verdict}: {', '.join(counted)}", *(f"  {line}" for line in lines)])
 
     def to_markdown(self) -> str:
         """Return the verdict as a table in Markdown, for the summary of a job."""
-        lines = [
-            f"**{self.verdict}** ({escaped(self.candidate, 'markdown')} against {escaped(self.baseline, 'markdown')})",
-            "",
-        ]
-        lines += [
-            "| score | verdict | baseline | candidate | change | margin | loses at most |",
-            "|---|---|--:|--:|--:|--:|--:|",
-        ]
-        for check in self.checks:
-            scores = map(check.points, (check.score_baseline, check.score_candidate))
-            cells = [escaped(check.name, "markdown"), check.verdict, *scores, check.points(check.change, "+"),
-                     f"{check.margin:g}", check.points(check.largest_loss)]  # fmt: skip
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join(lines)
-
-    def notes(self) -> list[str]:
-        """All caveats, once each."""
-        return list(dict.fromkeys(chain.from_iterable(check.notes for check in self.checks)))
+        a, b = (rendering.escaped(name, "markdown") for name in (self.baseline, self.candidate))
+        return f"**{self.verdict}** ({b} against {a})\n\n{self._rendered('markdown')}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers with all digits, and the sentence of each score; numbers that do not exist are None."""
-        about = {name: getattr(self, name) for name in ("verdict", "status", "baseline", "candidate", "alpha")}
-        return {"schema_version": SCHEMA} | about | {"checks": records(self.to_frame())}
-
-    @property
-    def _rows(self) -> pd.DataFrame:
-        rows = [asdict(check) | {"sentence": plain(self.says(check))} for check in self.checks]
-        return pd.DataFrame([plain_cells(row) for row in rows], dtype=object)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        """Return all numbers with all digits; numbers that do not exist are None."""
+        names = ("verdict", "status", "baseline", "candidate", "alpha")
+        return super().to_dict() | {name: getattr(self, name) for name in names}
 
 
 def gate(
@@ -237,29 +157,74 @@ def gate(
         )
     wanted = _margins(margin, [each.name for _, each in scored])
     resampling = Resampling(n_resamples, seed_of(rng), threads, progress=progress)
-    checks = []
+    rows: list[Row] = []
     for statistics, each in scored:
-        systems = statistics.systems
-        if len(systems) != 2:
+        if len(statistics.systems) != 2 or any(statistics.runs):
             raise InputError(
-                f"found the systems {listed(systems)}, expected two with one run each: the baseline and the candidate"
+                f"found the systems {listed(statistics.systems)}, expected two with one run each: the baseline and the "
+                "candidate"
             )
         pair = Pair(each, statistics.of(each), statistics.documents_if(unit))
         best = margins.best_score(pair)
         points = margins.in_unit(wanted[each.name], "margin", best)
         margins.check_margin(points, each, best)
-        cells = _cells(statistics, pair, points, alpha, resampling)
-        checks.append(
-            Check(
-                name=each.name, margin=points, lower_is_better=not each.higher_is_better, n_segments=pair.n_segments,
-                unit=unit, **cells,
-            )
-        )  # fmt: skip
-    for place, p in enumerate(holm(np.array([check.pvalue_worse for check in checks])).tolist()):
-        check = checks[place]
-        verdict: Verdict = "passed" if check.largest_loss < check.margin else "worse" if p < alpha else "undecided"
-        checks[place] = replace(check, verdict=verdict, pvalue_holm=p)
-    return Gate(baseline=systems[0], candidate=systems[1], alpha=alpha, checks=tuple(checks))
+        rows.append(_checked(statistics, pair, points, alpha, resampling))
+    baseline, candidate = statistics.systems
+    for row, p in zip(rows, holm(np.array([row["pvalue_worse"] for row in rows])).tolist(), strict=True):
+        row["verdict"] = "passed" if row["largest_loss"] < row["margin"] else "worse" if p < alpha else "undecided"
+        row["pvalue_holm"] = p
+        row["sentence"] = plain(_sentence(row, baseline, candidate, alpha))
+        row["largest_loss"] = row["largest_loss"] if math.isfinite(row["largest_loss"]) else None
+    verdicts = {row["verdict"] for row in rows}
+    verdict: Verdict = "worse" if "worse" in verdicts else "undecided" if "undecided" in verdicts else "passed"
+    table = frame(GATE, rows)
+    notes = dict.fromkeys(note for row in rows for note in row["notes"])
+    return Gate(
+        table=statistics.as_read(table), notes=tuple(notes), verdict=verdict, status=STATUS[verdict],
+        baseline=baseline, candidate=candidate, alpha=alpha, _rows=table, _render=_render,
+    )  # fmt: skip
+
+
+def _render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
+    """The scores with their verdicts in a format of `rendering`."""
+    numbers = ("score_baseline", "score_candidate", "change", "largest_loss")
+    rows = [
+        row
+        | {name: _points(row, row[name], "+" * (name == "change")) for name in numbers}
+        | {"margin": f"{row['margin']:g}"}
+        for row in records(table)
+    ]
+    columns = GATE.view(
+        score="", verdict="", score_baseline="baseline", score_candidate="candidate", change="", margin="",
+        largest_loss="loses at most",
+    )  # fmt: skip
+    return rendering.render(rows, columns, format)
+
+
+def _points(row: Row, value: float | None, sign: str = "") -> str:
+    """Format a number with two significant digits of the margin."""
+    if value is None or not math.isfinite(value):
+        return "unknown"
+    return f"{value:{sign}.{max(2, 2 - math.floor(math.log10(row['margin'])))}f}".replace("-", "−")
+
+
+def _sentence(row: Row, baseline: str, candidate: str, alpha: float) -> str:
+    """The verdict on a score with its numbers."""
+    a, b, by = named(baseline), named(candidate), f"{row['margin']:g} or more"
+    units = f"{row['n_segments']:,} segments"
+    verdict = {
+        "passed": f"{b} is not worse than {a} by {by}",
+        "worse": f"{b} is worse than {a} (p = {max(row['pvalue_holm'], 1e-300):.2g})",
+        "undecided": f"{units} do not show whether {b} is worse than {a} by {by}",
+    }[row["verdict"]]
+    lower = "; lower is better" * row["lower_is_better"]
+    scores = f"{_points(row, row['score_candidate'])} against {_points(row, row['score_baseline'])}"
+    most = f"at most {_points(row, row['largest_loss'])}" if row["largest_loss"] else "nothing"
+    n = "" if row["verdict"] == "undecided" else f", n = {units}"
+    return (
+        f"{row['score']}: {verdict}: {scores} ({_points(row, row['change'], '+')}{lower}); it loses {most} "
+        f"({100 * (1 - alpha):g} % confidence){n}"
+    )
 
 
 def _statistics(data: Any, metric: str | Metric | None) -> Sequence[Statistics]:
@@ -305,8 +270,8 @@ def _rare(pair: Pair, alpha: float) -> float:
     return largest * float(1 - alpha ** (1 / pair.units.shape[1]))
 
 
-def _cells(statistics: Statistics, pair: Pair, margin: float, alpha: float, resampling: Resampling) -> dict[str, Any]:
-    """The numbers of a check; system A is the baseline."""
+def _checked(statistics: Statistics, pair: Pair, margin: float, alpha: float, resampling: Resampling) -> Row:
+    """The numbers of a score; system A is the baseline."""
     up, down = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
     worse, better = compare(
         statistics, [pair.metric], planned(alternatives=[up, down]), unit=pair.unit, resampling=resampling
@@ -320,9 +285,10 @@ def _cells(statistics: Statistics, pair: Pair, margin: float, alpha: float, resa
     if not (pair.units[0] != pair.units[1]).any():
         notes.append("both systems have the same counts on every item, so these items cannot tell them apart")
     return {
-        "score_baseline": worse["score_a"], "score_candidate": worse["score_b"], "change": 0.0 - worse["difference"],
-        "largest_loss": loss, "pvalue_worse": worse["pvalue"],
-        "signature": worse["signature"], "notes": tuple(notes),
+        "score": pair.metric.name, "margin": margin, "score_baseline": worse["score_a"],
+        "score_candidate": worse["score_b"], "change": 0.0 - worse["difference"],
+        "lower_is_better": not pair.metric.higher_is_better, "largest_loss": loss, "pvalue_worse": worse["pvalue"],
+        "n_segments": pair.n_segments, "unit": pair.unit, "signature": worse["signature"], "notes": notes,
     }  # fmt: skip
 
 

@@ -312,6 +312,29 @@ RUNS = Table(
 """Table that `pairsig runs` writes, and `pairsig compare` prints for runs: one row per pair of systems."""
 
 
+GATE = Table(
+    "gate",
+    (
+        Column("score", str, "METRIC, or TASK/METRIC for logs with several tasks"),
+        Column("verdict", str, "of this score", choices=("passed", "worse", "undecided")),
+        points("margin", "tolerated loss"),
+        points("score_baseline", "score of the baseline"),
+        points("score_candidate", "score of the candidate"),
+        points("change", "score of the candidate minus that of the baseline"),
+        Column("lower_is_better", bool, "whether lower scores are better"),
+        points("largest_loss", "upper confidence limit of the loss: with a larger margin it passes", missing=True),
+        p_value("pvalue_worse", "one-sided p-value of a loss"),
+        p_value("pvalue_holm", "the same, adjusted for the number of scores"),
+        N_SEGMENTS,
+        Column("unit", str, "what was drawn or swapped as a whole"),
+        SIGNATURE,
+        Column("sentence", str, "the verdict in words"),
+        Column("notes", list, "caveats"),
+    ),
+    key=("score",),
+)
+"""Table of `pairsig gate`: one row per score."""
+
 GIVEN = ("correlation", "nothing")
 """What is known about the correlation of two systems: the correlation itself, only their outputs, or nothing."""
 
