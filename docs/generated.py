@@ -16,6 +16,7 @@ from pairsig.core import definitions
 from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
+from pairsig.readers import options
 from study.findings import schemas
 from study.tables.declared import all_declared
 
@@ -164,13 +165,15 @@ def command_line() -> str:
         if example:
             lines = "\n".join(line.removeprefix("  ") for line in example.rstrip().splitlines())
             parts += ["For example, in an empty folder:", "", "```bash", lines, "```", ""]
+    parts += ["## Further options of metrics and formats", "", "```text", options.listing(), "```", ""]
     return "\n".join(parts)
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:
     rows = []
     for action in parser._actions:
-        if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+        is_shown = action.help != argparse.SUPPRESS
+        if not is_shown or isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
             continue
         text = (action.help or "").replace("|", r"\|").replace("<", r"\<").replace("%%", "%")
         rows.append(f"| `{console.called(action).replace('|', chr(92) + '|')}` | {text} |")

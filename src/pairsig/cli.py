@@ -17,7 +17,6 @@ from pairsig.core import definitions
 from pairsig.io import console
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError, listed
-from pairsig.io.files import check_output
 
 if TYPE_CHECKING:
     from pairsig.core.statistics import Statistics
@@ -67,8 +66,8 @@ pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1"""
 SHORT = {"metric": "-m", "reference": "-r"}
 """Short names of options, as in sacrebleu."""
 FORMULAS = """\
-`--help all` shows rare options; `pairsig metrics` lists the metrics, and the options of metrics and formats
-(--tokenize, --true, --sep, …); docs/p-values.md has the formulas and error rates of all tests.
+`pairsig metrics` lists the metrics, and further options of metrics and formats (--tokenize, --true, --sep, …);
+docs/p-values.md has the formulas and error rates of all tests.
 """
 
 Tested: TypeAlias = "tuple[Statistics, Metric, list[Row]]"
@@ -110,7 +109,6 @@ def _commands() -> console.Commands:
     for add in (_add_compare, _add_rank, _add_runs, _add_gate, _add_plan):
         add(commands)
     commands.add(_metrics)
-    commands.finish()
     return commands
 
 
@@ -143,7 +141,6 @@ def _add_compare(commands: console.Commands) -> None:
     group.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
     _add(group, "plot", "flips")
     group.add_argument("--details", action="store_true", help="show all notes")
-    group = p.group(console.RARE)
     group.add_argument("--method", default="", metavar="M[,M]", help="of the bootstrap: shifted or percentile")
     group.add_argument("--score-intervals", action="store_true", help="also show the 95 %% interval of each score")
     _add(group, "threads")
@@ -161,7 +158,6 @@ def _add_gate(commands: console.Commands) -> None:
     _add(group, "format", choices=("line", "json", "markdown"), default="line", help="line (default), json, markdown")
     _add(group, "output", type=console.verdict, help="also write all numbers as JSON")
     _add(group, "flips")
-    group = p.group(console.RARE)
     _add(group, "unit", "n-resamples", "seed", "threads")
 
 
@@ -177,7 +173,6 @@ def _add_rank(commands: console.Commands) -> None:
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
     group.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
-    group = p.group(console.RARE)
     _add(group, "threads")
 
 
@@ -209,7 +204,6 @@ def _add_plan(commands: console.Commands) -> None:
     group = p.group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
-    group = p.group(console.RARE)
     group.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
     _add(group, "unit", help="unit of the pilot")
 
@@ -231,9 +225,9 @@ def _add_input(parser: console.Parser, metric: str, **others: str) -> None:
             how["metavar"] = option.value.replace(" …", "")
         if name == "missing":
             how["choices"] = ("wrong", "drop")
-        action = group.add_argument(*filter(None, [SHORT.get(name)]), flag(name), **how)
         if option.rare:
-            console.rare(action)
+            how["help"] = argparse.SUPPRESS
+        group.add_argument(*filter(None, [SHORT.get(name)]), flag(name), **how)
 
 
 # Reading.
@@ -254,15 +248,14 @@ def _read(arguments: argparse.Namespace) -> list[Statistics]:
             raise InputError(f"found {too_much[0]} in addition to --counts, expected only one of them")
         return [inputs.of_outcomes(*arguments.counts)]
     groups, names = _files(arguments.files, getattr(arguments, "runs", []), arguments.reference)
-    data = inputs.read_all(groups, declared, names_of_systems=names if any(names) else ())
-    for output in console.outputs(arguments):
-        check_output(output)
-    return data
+    in_options = [declared[name] for name in declared if OPTIONS[name].value == "FILE"]
+    console.check_outputs(arguments, [*chain(*groups), *arguments.reference, *in_options])
+    return inputs.read_all(groups, declared, names_of_systems=names if any(names) else ())
 
 
 def _files(
     systems: Sequence[str], runs: Sequence[Sequence[str]], references: Sequence[str]
-) -> tuple[list[Any], list[str]]:
+) -> tuple[list[list[str]], list[str]]:
     """The file of each system, or the files of its runs, and the names that `NAME=FILE` declares."""
     if systems and runs:
         raise InputError(f"found {systems[0]} in addition to --runs, expected every system as --runs FILE …")
@@ -273,8 +266,7 @@ def _files(
     for group in runs or [[path] for path in systems]:
         name, _, file = group[0].partition("=")
         is_named = bool(name and file) and not Path(group[0]).exists()
-        paths = [file if is_named else group[0], *group[1:]]
-        groups.append(paths if runs else paths[0])
+        groups.append([file if is_named else group[0], *group[1:]])
         names.append(name if is_named else "")
     return groups, names
 

@@ -1,4 +1,4 @@
-"""Standard input and output of commands: `-`, `--output`, `--quiet`, pipes that close, and caveats."""
+"""Streams of commands: `--output`, `--quiet`, pipes that close, and caveats."""
 
 import io
 import json
@@ -11,9 +11,6 @@ import pytest
 
 from pairsig import cli
 from pairsig.io.tables import SCHEMA
-
-ROWS = [f"{i},{model},{(i * k) % 3 > 0:d}\n" for model, k in (("a", 1), ("b", 2)) for i in range(9)]
-TABLE = "id,model,score\n" + "".join(ROWS)
 
 
 @pytest.fixture
@@ -30,22 +27,11 @@ def piped(text, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-def test_a_file_may_come_from_standard_input(files, answer):
-    (expected,), _ = answer("a", "b")
-    _, out, _ = piped((files / "b").read_text(), "compare", "a", "-", "--format", "json")
-    assert json.loads(out)["rows"] == [expected | {"system_b": "stdin"}]
-
-
-def test_a_table_may_come_from_standard_input(files):
-    _, out, _ = piped(TABLE, "rank", "-", "--sep", ",", "--item", "id", "--format", "csv")
-    assert set(pd.read_csv(io.StringIO(out))["system"]) == {"a", "b"}
-
-
-def test_messages_name_standard_input(files, refusal):
-    status, out, err = piped("1\nx\n", "compare", "a", "-")
+def test_a_pipe_is_refused(files):
+    """Its format would be looked at, and then there would be nothing to read."""
+    status, out, err = piped("1\n0\n", "compare", "a", "/dev/stdin")
     assert (status, out) == (2, "")
-    assert "stdin" in err.partition("error: ")[2]
-    assert "found the file - 2 times" in refusal("compare", "-", "-")
+    assert "/dev/stdin: found a pipe, which can be read only once, expected a file" in err
 
 
 @pytest.mark.parametrize(

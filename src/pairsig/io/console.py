@@ -9,15 +9,14 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pairsig.io import files
-from pairsig.io.choices import near, one_of
+from pairsig.io.choices import near
 from pairsig.io.errors import InputError, plain, quoted
 from pairsig.io.packages import installed, need
 
@@ -40,10 +39,6 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 + SIGINT, as in shells."""
 
 
-RARE = "rare options"
-"""Title of a group of options that the help of a command only has with `--help all`."""
-
-
 class _Once(argparse._StoreAction):
     """A value of an option that may be given once: argparse would drop all but the last one without a word."""
 
@@ -54,7 +49,7 @@ class _Once(argparse._StoreAction):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of one command. Options that are `rare` are shown by `--help all` only."""
+    """A parser of one command."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how | {"allow_abbrev": False, "formatter_class": _Help})
@@ -71,19 +66,9 @@ class Parser(argparse.ArgumentParser):
         self.usage = usage(self)
         return super().format_help()
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is not None and value not in action.choices:
-            expected = one_of(str(value), list(action.choices))
-            raise argparse.ArgumentError(action, f"found {quoted(value)}, expected {expected}")
-
     def error(self, message: str) -> NoReturn:
         """Print one sentence that refers to the command's help, instead of the usage of all commands."""
         self.exit(2, f"{self.prog}: error: {plain(message)} (see `{self.prog} --help`)\n")
-
-
-def rare(action: argparse.Action) -> None:
-    """Leave an option out of the help of its command, unless `--help all` asks for it."""
-    action.rare = True  # type: ignore[attr-defined]
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -92,23 +77,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26)
 
-    def add_argument(self, action: argparse.Action) -> None:
-        if not getattr(action, "rare", False):
-            super().add_argument(action)
-
     def _format_action_invocation(self, action: argparse.Action) -> str:
         short = [name for name in action.option_strings if not name.startswith("--")]
         return ", ".join([*short, called(action)])
-
-
-class _ShowHelp(argparse.Action):
-    """Print the help; with `all`, also rare options."""
-
-    def __call__(self, parser: argparse.ArgumentParser, _: object, value: object, *__: object) -> None:
-        for action in parser._actions if value == "all" else ():
-            action.rare = False  # type: ignore[attr-defined]
-        parser.print_help()
-        parser.exit()
 
 
 def called(action: argparse.Action) -> str:
@@ -172,21 +143,10 @@ class Commands:
             help=text.partition("\n")[0],  # with PYTHONOPTIMIZE=2, there is no text
             description=text + self._example(name),
             epilog=epilog,
-            add_help=False,
         )
+        added.add_argument("--quiet", action="store_true", help="print no notes and no progress, only warnings")
         added.set_defaults(_run=run, _parser=added)
         return added
-
-    def finish(self) -> None:
-        """Add the options of all commands, which are the last ones in the help."""
-        for parser in self._commands.choices.values():
-            for action in parser.group(RARE)._group_actions:
-                rare(action)
-            group = parser.group("other")
-            group.add_argument(
-                "-h", "--help", action=_ShowHelp, nargs="?", metavar="all", help="show this; all: also rare options"
-            )
-            group.add_argument("--quiet", action="store_true", help="print no notes and no progress, only warnings")
 
     def main(self, argv: Sequence[str]) -> int:
         """Run one command and return its status: 0 for success or its own, 2 for unusable input, 130 after Ctrl-C."""
@@ -202,9 +162,8 @@ class Commands:
                 self.parser.print_help()
                 return 0
             _settings["quiet"] = arguments.quiet
-            with files.protection():
-                run: Run = arguments._run
-                status = run(arguments) or 0
+            run: Run = arguments._run
+            status = run(arguments) or 0
             sys.stdout.flush()
             return status
         except KeyboardInterrupt:
@@ -222,38 +181,30 @@ class Commands:
         return 2
 
     def _parsed(self, argv: Sequence[str]) -> argparse.Namespace | None:
-        """The arguments, in which `-` is standard input; None without a command. Wrong words end the program."""
-        words = ["/dev/stdin" if word == "-" else word for word in argv]
-        if (times := words.count("/dev/stdin")) > 1:
-            raise InputError(f"found the file - {times} times, expected it once: it stands for standard input")
-        arguments, unknown = self.parser.parse_known_args(words)
-        if not hasattr(arguments, "_run"):
-            if unknown:
-                names = list(self._commands.choices)
-                self.parser.error(f"unknown command {quoted(unknown[0])}, expected {one_of(unknown[0], names)}")
-            return None
+        """The arguments; None without a command. Wrong words end the program."""
+        arguments, unknown = self.parser.parse_known_args(argv)
         if unknown:
-            parser = arguments._parser
+            parser = getattr(arguments, "_parser", self.parser)
             word = next((word for word in unknown if word.startswith("-")), unknown[0]).partition("=")[0]
-            known = [name for name in parser._option_string_actions if name.startswith("--")]
-            option = f"unknown option {word}{near(word, known)}"
-            parser.error(option if word.startswith("-") else f"found {quoted(word)} as well")
-        _check_outputs(arguments)
-        return arguments
+            parser.error(f"unknown {quoted(word)}{near(word, parser._option_string_actions)}")
+        return arguments if hasattr(arguments, "_run") else None
 
 
-def outputs(arguments: argparse.Namespace) -> list[Path]:
-    """The files to write: the arguments that are paths. Files to read are words."""
-    return [value for value in vars(arguments).values() if isinstance(value, Path)]
+def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
+    """Refuse one file for two outputs, and an input as an output, by whatever name or link.
 
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Refuse one file for two outputs."""
-    by_place: dict[Path, Path] = {}
-    for path in outputs(arguments):
-        first = by_place.setdefault(path.resolve(), path)
-        if first is not path:
-            raise InputError(f"found {first} as two outputs, expected different files")
+    Outputs are the arguments that are paths; files to read are words.
+    """
+    known = [path for path in map(Path, inputs) if path.exists()]
+    folders = [path.resolve() for path in known if path.is_dir()]
+    seen: set[Path] = set()
+    for output in (value for value in vars(arguments).values() if isinstance(value, Path)):
+        if output.resolve() in seen:
+            raise InputError(f"found {output} as two outputs, expected different files")
+        is_below = any(map(output.resolve().is_relative_to, folders))
+        if output.exists() and (is_below or any(map(output.samefile, known))):
+            raise InputError(f"{output}: found an input as the output, expected another file to write")
+        seen.add(output.resolve())
 
 
 _settings = {"quiet": False}

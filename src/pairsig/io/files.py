@@ -2,8 +2,6 @@
 
 All bytes are read here, with limits on bytes (`MAX_BYTES`), lines (`MAX_LINES`) and the length of a line (`MAX_LINE`).
 A damaged or hostile file therefore causes an error message instead of filling the memory.
-
-A pipe (`<(zcat a.gz)`, /dev/stdin) can be read only once. Its bytes are kept, so that it behaves like a file.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import io
 import json
 import os
 import re
-import stat
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -146,51 +143,10 @@ def beginning(path: AnyPath, size: int = 2**16) -> bytes:
 
 
 def opened(path: AnyPath) -> IO[bytes]:
-    """Open a file to read bytes; a pipe is read to its end, so that it can be opened again."""
-    status = Path(path).stat()
-    if not stat.S_ISFIFO(status.st_mode):
-        _READ.add((status.st_dev, status.st_ino))
-        return Path(path).open("rb")
-    key = status.st_dev, status.st_ino
-    if key not in _PIPES:
-        with Path(path).open("rb", buffering=0) as pipe:
-            _PIPES[key] = _bounded(fspath(path), pipe.read)
-    return io.BytesIO(_PIPES[key])
-
-
-_PIPES: dict[tuple[int, int], bytes] = {}
-"""Content of pipes by device and inode."""
-
-_READ: set[tuple[int, int]] = set()
-"""Files that were read, by device and inode."""
-_protects = False
-
-
-@contextmanager
-def protection() -> Iterator[None]:
-    """In this context, refuse to write over a file that was read since its start; a command line runs in it."""
-    global _protects
-    _protects = True
-    _READ.clear()
-    try:
-        yield
-    finally:
-        _protects = False
-
-
-def was_read(path: AnyPath) -> None:
-    """Remember a file that another library reads."""
-    if (target := Path(path)).exists():
-        status = target.stat()
-        _READ.add((status.st_dev, status.st_ino))
-
-
-def check_output(path: Path) -> None:
-    """Refuse to write over a file that was read, by whatever name or link."""
-    if _protects and path.exists():
-        status = path.stat()
-        if (status.st_dev, status.st_ino) in _READ:
-            raise InputError(f"{path}: found an input as the output, expected another file to write")
+    """Open a file to read bytes; a pipe is refused, since its format is looked at before it is read."""
+    if Path(path).is_fifo():
+        raise InputError(f"{path}: found a pipe, which can be read only once, expected a file")
+    return Path(path).open("rb")
 
 
 def read_json(path: AnyPath) -> Any:

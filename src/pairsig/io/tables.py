@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.columns import TABLES, Column, Table, texts
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
-from pairsig.io.files import check_output, content, was_read
+from pairsig.io.files import content
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 
@@ -52,7 +52,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
         path = path.resolve()
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist; create it first")
-    check_output(path)
     # Jobs on several machines may write to one folder, so a process number would not be unique.
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
     try:
@@ -266,8 +265,6 @@ def open_parquet(file: Any) -> ParquetFile:
         pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
         pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_dictionary,
     )  # fmt: skip
-    if isinstance(file, str | Path):
-        was_read(file)
     names = [field.name for field in pq.read_schema(file) if any(test(field.type) for test in is_text)]
     return pq.ParquetFile(file, read_dictionary=names, pre_buffer=False)  # otherwise the whole file is loaded
 
