@@ -69,13 +69,6 @@ def test_another_model_may_be_given(train, predict, tmp_path):
         train("cat {given} > {model}")
 
 
-def test_an_ensemble_gets_the_outputs_of_its_members(predict, tmp_path):
-    members = [tmp_path / "one 1.txt", tmp_path / "two.txt"]
-    for path in members:
-        path.write_text(f"{path.stem}\n", encoding="utf-8")
-    assert predict("cat {outputs} > {output}", None, members=members).read_text(encoding="utf-8") == "one 1\ntwo\n"
-
-
 @pytest.mark.parametrize(
     ("command", "message"),
     [

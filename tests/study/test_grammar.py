@@ -154,24 +154,6 @@ def test_holes_change_places():
     assert (("[X,1]", "c", "[X,2]"), ("[X,2]", "z", "[X,1]")) in found
 
 
-@pytest.mark.parametrize("shape", SHAPES[::2], ids=str)
-def test_what_no_sentence_needs_is_passed_over_and_counts_all_the_same(shape):
-    pairs, links, repeats = bitext(3, n_pairs=20)
-    whole = {(r.source, r.target): r for r in rules(pairs, links, repeats, [p[0] for p in pairs], shape, best=10**6)}
-    sentence = pairs[0][0][:4]
-    some = list(rules(pairs, links, repeats, [sentence], shape, best=10**6))
-    assert 0 < len(some) < len(whole)
-    assert all(whole[rule.source, rule.target] == rule for rule in some)
-    matching = {
-        written(sentence, a, b, dict(zip(HOLES, holes, strict=False)))
-        for a, b in spans(4, shape.width)
-        for number in range(3 if shape.holes else 1)
-        for holes in combinations([s for s in spans(4, 4) if s[1] > s[0] and a <= s[0] and s[1] <= b], number)
-        if (a, b) not in holes and (number < 2 or holes[0][1] + 1 < holes[1][0])
-    }
-    assert {rule.source for rule in some} == {source for source, _ in whole if source in matching}
-
-
 def test_the_best_of_every_source():
     pairs, links, repeats = bitext(5, n_pairs=30)
     text = (pairs, links, repeats, [pair[0] for pair in pairs], SHAPES[0])

@@ -9,7 +9,6 @@ import pytest
 
 from base_models import itg, joint_hmm
 from pairsig import InputError
-from pairsig.readers.outputs.alignment import Alignment
 from toys import mirror_links, mirrored, write_lines, write_pairs
 
 
@@ -89,20 +88,6 @@ def test_mirror_images_are_learned_and_the_same_with_the_same_seed(tmp_path, hmm
     assert itg.main([*options, "--output", str(tmp_path / "output")]) == 0
     found = (tmp_path / "output").read_text(encoding="utf-8").splitlines()
     assert found == [" ".join(links) for _, _, links in LINKED]
-
-
-def test_weights_are_averages_of_all_steps(hmm):
-    model = joint_hmm.read(hmm)
-    gold = Alignment(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
-    examples = [((["s1", "s2"], ["t2", "t1"]), gold)]
-    weights = np.zeros(len(itg.NAMES))
-    steps = []
-    for _ in range(5):
-        weights = itg._learn(weights, itg._stacked(examples[0][0], model), np.array([[-1.0, 1.0], [1.0, 0.0]]))
-        steps.append(weights)
-    found = itg.fit(examples, model, seed=1, epochs=5)
-    assert not np.allclose(steps[0], steps[-1])
-    np.testing.assert_allclose([found[name] for name in itg.NAMES], np.mean(steps, axis=0))
 
 
 @pytest.mark.parametrize(

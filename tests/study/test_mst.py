@@ -75,21 +75,6 @@ def test_a_step_mends_the_margin_it_was_taken_for():
     assert n_steps > 6
 
 
-def test_weights_are_averages_over_all_sentences_of_all_epochs():
-    sentences, seed, epochs = random_sentences(5), 9, 3
-    model = mst.fit(sentences, seed=seed, epochs=epochs)
-    weights, ignored, difference = (np.zeros(mst.N_WEIGHTS) for _ in range(3))
-    total, n_steps = np.zeros(mst.N_WEIGHTS), 0
-    rows = [mst._only_known(sentence.atoms, mst._known_words(sentences)) for sentence in sentences]
-    for order in np.random.PCG64(seed).random_raw((epochs, len(sentences))):
-        for index in np.argsort(order):
-            mst._learn(rows[index], sentences[index].heads, weights, ignored, difference, 1, mst.LARGEST_STEP)
-            total += weights
-            n_steps += 1
-    assert weights.any()
-    np.testing.assert_allclose(model.weights, total / n_steps, rtol=1e-4, atol=1e-9)
-
-
 def test_same_seed_same_bytes_another_seed_another_order(tmp_path):
     generator = random.Random(2)
     noisy = [[(w, t, h if generator.random() < 0.8 else 0, r) for w, t, h, r in sentence(generator)] for _ in range(30)]

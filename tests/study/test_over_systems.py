@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
-from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from conftest import repetitions
@@ -79,19 +78,6 @@ def test_the_two_halves_of_a_test_set_are_one_draw():
     # Two numbers, 1 and −1, of which either may be left out: 1² + 1²; one degree of freedom.
     alone, one = over_systems.variance(e, np.arange(112).reshape(-1, 2), halves)
     assert (alone, one) == (pytest.approx(2.0, rel=0.001), pytest.approx(1.0, abs=0.05))
-
-
-def test_pairs_of_systems_of_their_own_are_independent():
-    systems = np.arange(40).reshape(-1, 2)
-    replicated = np.r_[np.ones(15), np.zeros(5)]
-    e = (replicated - 0.75) / 20
-    found, degrees = over_systems.variance(e, systems)
-    # 20 numbers, each left out in turn: their variance, n/(n − 1) times that about their mean.
-    assert found == pytest.approx((20 / 19) ** 2 * 0.75 * 0.25 / 20)
-    assert degrees <= 19
-    _, low, high = over_systems.share(np.ones(20), systems)
-    exact = binomtest(20, 20).proportion_ci(0.95, "exact")
-    assert (low, high) == (pytest.approx(exact.low), 1.0)
 
 
 def korn_and_graubard(replicated, weights, systems):

@@ -6,8 +6,6 @@ and `test_recomputed.py` can check the tables.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -53,25 +51,6 @@ def test_needs_and_exponents_are_found_again():
     slope, _ = np.polyfit(np.log(sizes), np.log(medians), 1)
     assert variance_model["exponent"] == pytest.approx(slope, abs=1e-4)
     assert variance_model["n_all"] == errors.shape[1]
-
-
-def test_needs_of_the_two_series_are_found_again():
-    """Aligners: the median pair of one base model, of full sets alone and of all, on the first 100 of 110 pairs."""
-    from pairsig.core import statistics
-    from study.reproduction.thresholds import thresholds
-    from study.test_sets.resize import resize
-
-    systems, links, *_ = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])
-    links, named = links[:, :100], [name.rsplit("-", 2) for name in systems]
-    data = statistics.read(STATISTICS / "hansards-110.parquet")
-    found = thresholds(resize(data, initial=[100], metric="aer", n_resamples=2)).set_index("subset")
-    errors = errors_of_gains(influence(links[..., :2].sum(axis=-1), links[..., 2:].sum(axis=-1)))
-    for series, sizes in (("full sets, ", {"full"}), ("", {"full", "half", "quarter"})):
-        for kind, same in (("same group", True), ("different group", False)):
-            chosen = [(a[0] == b[0]) == same and {a[1], b[1]} <= sizes for a, b in combinations(named, 2)]
-            row = found.loc[series + kind]
-            assert row["critical_difference"] == pytest.approx(critical_difference(errors[chosen]), rel=1e-4)
-            assert row["n_all"] == (errors[chosen] > 1e-12).sum()
 
 
 def log_threshold(sums: np.ndarray, pairs: np.ndarray) -> float:

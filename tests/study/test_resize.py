@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import simulate
 from pairsig.io.columns import COMPARISONS
-from study.test_sets import all_pairs, doubling
 from study.test_sets.resize import other_test_sets, resize
 
 
@@ -19,17 +17,6 @@ def systems():
 
 def labelled(made):
     return {how.label: data for how, data in made}
-
-
-def test_initial_segments(systems):
-    table = resize(systems, initial=[10, 20, 500], metric="f1", n_resamples=200)
-    assert list(dict.fromkeys(table["test_set"])) == ["first-10", "first-20"]
-    first = all_pairs.compare(systems.select(segments=slice(20)), metric="f1", n_resamples=200)
-    mine = table[table["test_set"] == "first-20"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(
-        mine.drop(columns=["test_set", "derived"]), first.drop(columns=["test_set", "derived"])
-    )
-    assert doubling(100, 1000) == [100, 200, 400, 800]
 
 
 def test_initial_segments_of_a_shuffled_test_set(systems):

@@ -32,21 +32,6 @@ def test_labels_of_a_tree():
 
 
 @pytest.mark.parametrize(
-    ("text", "gaps", "chains"),
-    [
-        ("(TOP (UH yes))", [], [""]),
-        ("(TOP (S (UH yes)))", [], ["S"]),
-        ("(TOP (UH yes) (. .))", [(1, "")], ["", ""]),
-        ("(TOP (S (VP (V go) (RP on))))", [(1, "S VP")], ["", ""]),
-    ],
-)
-def test_outermost_constituents(text, gaps, chains):
-    assert labels(text) == (gaps, chains)
-    tree = trees.parse(text)
-    assert decode(trees.words(tree), gaps, chains) == tree
-
-
-@pytest.mark.parametrize(
     ("gaps", "expected"),
     [
         # Numbers below 1 are 1; what has no label of its own is left out.
@@ -133,13 +118,3 @@ def test_learns_what_it_is_shown(training_set, tmp_path, encoding, algorithm):
     right = sum(map(str.__eq__, (tmp_path / "output").read_text().splitlines(), TRAIN.splitlines()))
     # Six iterations of the perceptron miss one tree with some seeds.
     assert right >= len(TRAIN.splitlines()) - (algorithm == "ap")
-
-
-def test_the_same_seed_the_same_model(training_set, tmp_path):
-    def trained(name, seed):
-        train(training_set, tmp_path / name, seed)
-        return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
-
-    first = trained("first", 1)
-    assert first == trained("again", 1)
-    assert first != trained("other", 2)

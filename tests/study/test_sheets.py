@@ -62,11 +62,6 @@ def test_every_key_of_the_configuration_has_a_default():
     }
 
 
-def test_numbers_of_the_command_line_are_read():
-    checked = sheets.check_config({"resampling": {"seed": "3"}, "scale": "0.5", "retrain": "true"}, schema("config"))
-    assert (checked["resampling"]["seed"], checked["scale"], checked["retrain"]) == (3, 0.5, True)
-
-
 @pytest.mark.parametrize("case", MISTAKES["config"], ids=lambda case: str(case["config"])[:50])
 def test_mistakes_in_the_configuration(case):
     with pytest.raises(Mistake) as raised:
