@@ -118,7 +118,7 @@ def test_every_number_and_prediction_of_a_small_family_by_loops():
     data, rows = small_family(metric)
     assert any(d == 0 for own, *_ in rows for d, _, _ in own)
     assert len(rows) == 3 * 36 + 3 * 28 - 3
-    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
+    table = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
     (found,) = table.to_dict("records")
     assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 4, 9)
 
@@ -145,11 +145,6 @@ def test_every_number_and_prediction_of_a_small_family_by_loops():
     }  # fmt: skip
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-6), name
-    for row in chances.itertuples():
-        column = ("i.i.d.", "next").index(row.by)
-        inside = (chance[:, column] >= row.chance_low) & (chance[:, column] < row.chance_high)
-        assert (row.n_pairs, row.replicated) == (inside.sum(), pytest.approx(replicated[inside].mean()))
-    assert chances.groupby("by")["n_pairs"].sum().tolist() == [len(replicated)] * 2
 
 
 def test_sums_over_rows_that_share_nothing():
@@ -218,18 +213,17 @@ def sheet(*rows):
 
 def test_what_is_compared_with_what():
     about = "simulated"
-    table, *_ = measured(family(range(4)), sheet(("f", about, "d*", "whole", "all")))
+    table = measured(family(range(4)), sheet(("f", about, "d*", "whole", "all")))
     assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 6 * 28)
-    table, *_ = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
+    table = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
     assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 2 * 28)
     again = sheet(("f", about, "d0 d1", "whole", "all"), ("f", about, "d*", "whole", "all"))
     with pytest.raises(
         InputError, match=r"families, line 3: found d0 whole and d1 whole again, .* in families, line 2"
     ):
         measured(family(range(3)), again)
-    nothing, chances = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
+    nothing = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
     assert nothing.empty
-    assert chances.empty
 
 
 @pytest.mark.parametrize(
@@ -248,7 +242,7 @@ def test_parts_of_test_sets(kind, labels, compared, cells):
     for number, label in enumerate(labels):
         one = simulate.statistics("accuracy", n_systems=4, n_segments=len(label), seed=number, dataset=f"d{number}")
         data.append(replace(one, **{f"{kind}s": np.array(list(label))}))
-    table, *_ = measured(
+    table = measured(
         [(one, registry.metric("accuracy")) for one in data], sheet(("f", "", "d*", f"{kind}:*", compared))
     )
     pairs = [

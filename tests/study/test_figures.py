@@ -160,16 +160,9 @@ def test_up_to_six_sizes_and_the_domains_of_the_most_common_size():
         confidence.domains(many)
 
 
-ERRORS, TIMES, FAMILIES, CHANCES, DOCUMENTS = map(
-    reference, ("relative_error", "run_time", "heterogeneity", "next_test_sets", "documents")
-)
+ERRORS, TIMES = map(reference, ("relative_error", "run_time"))
 OF_ACCURACY = ERRORS[ERRORS["metric"] == "accuracy"].sort_values(["n_segments", "n_resamples"])
 TIMED = TIMES[TIMES["metric"] == "accuracy"].sort_values(["n_resamples", "n_segments"], na_position="first")
-BY_EFFECT = DOCUMENTS[DOCUMENTS["design_effect"].notna()].sort_values("design_effect", kind="stable")
-VALIDATED = FAMILIES[(FAMILIES["kappa_squared_low"] > 0) & (FAMILIES["n_validated"] >= 1000)]
-LARGEST = VALIDATED.sort_values("n_validated", ascending=False, kind="stable").iloc[0]
-OF_LARGEST = CHANCES[(CHANCES[["family", "metric"]] == LARGEST[["family", "metric"]]).all(axis=1)]
-OF_LARGEST = OF_LARGEST[OF_LARGEST["n_pairs"] >= 10].sort_values("chance_low")
 DRAWN = [
     ("size_scaling", 0, "paper", "y", [3.00, 0.22]),
     ("relative_error", 0, "closed form", "y", OF_ACCURACY["closed_form"]),
@@ -179,10 +172,6 @@ DRAWN = [
     ("run_time", 0, "paper", "y", [3]),
     ("run_time", 0, "faster", "x", [6_000, 10_000]),
     ("run_time", 1, "paper", "y", []),
-    ("next_test_sets", 0, "next", "y", 100 * OF_LARGEST[OF_LARGEST["by"] == "next"]["replicated"]),
-    ("next_test_sets", 0, "i.i.d.", "x", 100 * OF_LARGEST[OF_LARGEST["by"] == "i.i.d."]["predicted"]),
-    ("documents", 1, "excess_document", "x", BY_EFFECT["excess_document"]),
-    ("documents", 0, "design_effect", "x", BY_EFFECT["design_effect"]),
 ]
 """What a figure draws of its tables: panel, name of the lines, axis, and the numbers."""
 

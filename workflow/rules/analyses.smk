@@ -266,10 +266,6 @@ rule heterogeneity:
             "heterogeneity",
             "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on another one",
         ),
-        next_test_sets=table(
-            "next_test_sets",
-            "Predicted chances to win on another test set, without and with heterogeneity, and the observed rates",
-        ),
     log:
         "<logs>/heterogeneity.log",
     benchmark:

@@ -1,4 +1,4 @@
-"""Effect of documents on p-values: design effects, and calibration by segments and by documents."""
+"""Effect of documents on p-values: design effects, and standard errors on halves of the documents."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis import expected, over_systems
+from study.analysis import over_systems
 from study.analysis.first_order import Scored, squared_differences
 from study.analysis.over_systems import Floats
-from study.analysis.pairs import WINDOW
 from study.tables.columns import numeric, with_interval
 
 
@@ -33,11 +32,6 @@ def _by_unit(unit: str, by: str) -> list[Column]:
             "the same mean over all datasets, with equal weight for every pair of systems instead of every dataset",
             shown="two decimals",
             missing=True,
-        ),
-        *with_interval(
-            f"difference_{unit}",
-            f"replication rate on one half of pairs with p near 0.05 {by} on the other, minus the expected rate",
-            "change of share",
         ),
     ]
 
@@ -77,7 +71,7 @@ SPLITS = 50
 
 
 def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) -> pd.DataFrame:
-    """Estimate design effects of documents, and calibrate p-values on halves of the documents.
+    """Estimate design effects of documents, and check standard errors on halves of the documents.
 
     The design effect of a pair of systems is the variance of their gain by documents divided by that by segments
     (`pairsig.core.influence.design_effect`); the table has the mean over pairs. Its interval is over systems and
@@ -87,10 +81,8 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
 
     For calibration, the documents are split into two random halves, `SPLITS` times. If standard errors are correct, the
     expectation of the squared difference between the gains on both halves is the sum of the squared standard errors;
-    `excess` is the mean ratio over pairs (datasets have equal weight in the row `all`). Of the pairs with p =
-    Φ(−gain/standard error) in `WINDOW` on one half, as many should replicate on the other as `expected.on_another`
-    predicts. Both numbers are computed by segments and by documents. Standard errors on halves use the influence values
-    on the whole test set.
+    `excess` is the mean ratio over pairs (datasets have equal weight in the row `all`), by segments and by documents.
+    Standard errors on halves use the influence values on the whole test set.
 
     Parameters
     ----------
@@ -219,25 +211,7 @@ class _Halves:
             )
             ends = over_systems.interval(middle, *variance, scale="log")
             columns |= over_systems.cells(f"excess_{unit}", (middle, *ends))
-            columns |= self._replication(np.sqrt(squared), weights, systems, drawn, unit)
         return columns
-
-    def _replication(
-        self, error: Floats, weights: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
-    ) -> dict[str, float]:
-        """Replication rate on the second half for pairs with p in the window on the first, and the expected rate."""
-        from scipy.special import ndtr
-
-        usable = (error > 0).all(axis=1) & (self.gain != 0).all(axis=1)
-        gain, error, weights = (values[usable] for values in (self.gain, error, weights))
-        systems, drawn = systems[usable], drawn[usable]
-        p = ndtr(-np.abs(gain[:, 0]) / error[:, 0])
-        inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
-        replicated = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
-        share = over_systems.share(replicated, systems[inside], drawn[inside], weights=weights[inside])
-        right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
-        predicted = expected.share(weights * right, weights * wrong, systems, drawn)
-        return over_systems.cells(f"difference_{unit}", expected.difference(share, predicted))
 
 
 def _on_half(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -50,29 +50,8 @@ HETEROGENEITY = Table(
     key=("family", "metric"),
 )  # fmt: skip
 
-NEXT_TEST_SETS = Table(
-    "next_test_sets",
-    (
-        FAMILY,
-        METRIC,
-        Column("by", str, "how the chance was predicted: without (`i.i.d.`) or with (`next`) heterogeneity",
-            choices=("i.i.d.", "next")),
-        numeric("chance_low", "lower end of the range of predicted chances", shown="bound"),
-        numeric("chance_high", "upper end of the range", shown="bound"),
-        count("n_pairs", "pairs of systems, over all ordered pairs of test sets", "pairs", "pairs in range"),
-        numeric("predicted", "mean predicted chance that the better system also wins on the second test set",
-            shown="share"),
-        *with_interval("replicated", "share of pairs in which it does", "share"),
-    ),
-    key=("family", "metric", "by", "chance_low"),
-)  # fmt: skip
-
-
 LEAST = 100
 """Minimal number of segments of a domain or document; with fewer, the normal approximation of gains is too poor."""
-
-CHANCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
-"""Bounds of the ranges of predicted chances."""
 
 SURE = 1e-6
 """Predicted chances are clipped to at most 1 − SURE, the resolution of p-values from a million resamples."""
@@ -84,9 +63,7 @@ SEED = 2012
 """Seed of the halves."""
 
 
-def heterogeneity(
-    data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def heterogeneity(data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame) -> pd.DataFrame:
     """Estimate the heterogeneity of families of test sets, and how well it predicts the winner on the next one.
 
     With the gains d and standard errors s of a pair on two test sets, and σ² = n s² on each,
@@ -112,20 +89,16 @@ def heterogeneity(
 
     Returns
     -------
-    Table `HETEROGENEITY`, one row per family and metric; and table `NEXT_TEST_SETS`, one row per range of predicted
-    chances. Intervals (95 %) are over systems and test sets.
+    Table `HETEROGENEITY`, one row per family and metric. Intervals (95 %) are over systems and test sets.
     """
     test_sets = [*chain.from_iterable(_test_sets(statistics, metric, families) for statistics, metric in data)]
-    estimates, curves = [], []
+    estimates = []
     for (family, metric), cells in _cells(test_sets, families).items():
         rows = _Rows.of(cells)
         key = {"family": family, "metric": metric}
         about = families["about"][families["family"] == family].iloc[0]
-        predicted = _Predicted.of(rows)
-        estimates.append(key | {"about": about} | _estimates(rows) | predicted.summary())
-        curves += [key | row for row in predicted.curve()]
-    table = frame(HETEROGENEITY, estimates)
-    return table, frame(NEXT_TEST_SETS, curves)
+        estimates.append(key | {"about": about} | _estimates(rows) | _Predicted.of(rows).summary())
+    return frame(HETEROGENEITY, estimates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,18 +341,6 @@ class _Predicted:
             **over_systems.cells("loss_reduction", saved),
             "verdict": "better" if saved[1] > 0 else "worse" if saved[2] < 0 else "no better",
         }
-
-    def curve(self) -> Iterator[dict[str, object]]:
-        """Yield replication rates by range of predicted chances."""
-        for column, by in enumerate(("i.i.d.", "next")):
-            chance = self.chance[:, column]
-            for low, high in pairwise(CHANCES):
-                inside = (chance >= low) & (chance < high)
-                if not inside.any():
-                    continue
-                rate = over_systems.share(self.replicated[inside], self.systems[inside], self.test_sets[inside])
-                row = {"by": by, "chance_low": low, "chance_high": high, "n_pairs": int(inside.sum())}
-                yield row | {"predicted": chance[inside].mean(), **over_systems.cells("replicated", rate)}
 
 
 def left_out(sums: Floats, groups: over_systems.Codes, test_sets: over_systems.Codes) -> Floats:
