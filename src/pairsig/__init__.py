@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from pairsig.planning.sample_size import plan
     from pairsig.readers.extraction import extract
     from pairsig.readers.inputs import read
-    from pairsig.stats.exact import ExactResult, exact_test
+    from pairsig.stats.exact import exact_test
     from pairsig.stats.intervals import Interval, difference_interval, score_interval
-    from pairsig.stats.margins import MarginResult, margin_test
-    from pairsig.stats.sampling import TestResult, bootstrap_test, randomization_test
+    from pairsig.stats.margins import margin_test
+    from pairsig.stats.results import TestResult
+    from pairsig.stats.sampling import bootstrap_test, randomization_test
 
 # Imported when first used: the command line answers `--help` without waiting for numba.
 _NAMES = {
@@ -44,14 +45,15 @@ _NAMES = {
     "planning.sample_size": ("plan",),
     "readers.extraction": ("extract",),
     "readers.inputs": ("read",),
-    "stats.exact": ("ExactResult", "exact_test"),
+    "stats.exact": ("exact_test",),
     "stats.intervals": ("Interval", "difference_interval", "score_interval"),
-    "stats.margins": ("MarginResult", "margin_test"),
-    "stats.sampling": ("TestResult", "bootstrap_test", "randomization_test"),
+    "stats.margins": ("margin_test",),
+    "stats.results": ("TestResult",),
+    "stats.sampling": ("bootstrap_test", "randomization_test"),
 }
 
 __all__ = [
-    "Comparison", "ExactResult", "Gate", "InputError", "Interval", "MarginResult", "Metric",
+    "Comparison", "Gate", "InputError", "Interval", "Metric",
     "Ranking", "Ratio", "Statistics", "TableResult", "TestResult", "__version__",
     "bootstrap_test",
     "compare", "compare_runs", "difference_interval", "exact_test", "extract", "gate", "margin_test",

@@ -15,6 +15,7 @@ from pairsig.io.columns import BASELINE
 from pairsig.metrics import registry
 from pairsig.metrics.counts import average
 from pairsig.stats.adjust import holm
+from pairsig.stats.margins import meaning
 
 FEW = Resampling(2000, 7)
 
@@ -124,7 +125,7 @@ def test_margins_add_a_row_for_each_claim():
         result = margin_test(a, b, 3.0, row["alternative"], metric="accuracy")
         assert (row["pvalue"], row["margin"]) == (result.pvalue, 3.0)
         assert row["log10_pvalue"] == pytest.approx(math.log10(result.pvalue))
-        assert result.says(row["system_a"], row["system_b"]) in row["notes"]
+        assert meaning("accuracy", 3.0, row["alternative"], row["system_a"], row["system_b"]) in row["notes"]
         assert row["n_compared"] == 2
     same = scores(a=[0, 1] * 3000, b=[0, 1] * 3000)
     assert [(row["pvalue"], row["log10_pvalue"]) for row in compare(same, [SCORE], margin=0.5)[1:]] == [

@@ -130,24 +130,6 @@ def test_an_exact_test_on_the_command_line_imports_what_it_uses(forms, unused, t
     assert loaded & unused == set()
 
 
-def test_two_systems_are_compared_without_scipy(tmp_path):
-    """Its import takes 0.4 CPU seconds, more than all that such tests need."""
-    lines = [f"{word} {word}s of the {word} are in a house\n" for word in ("tree", "boat", "road", "lamp", "door")]
-    for name, other in (("a", "house"), ("b", "home"), ("reference", "house")):
-        (tmp_path / name).write_text("".join(lines).replace("house", other), encoding="utf-8")
-    for name, matched in (("a.sigf", "43526"), ("b.sigf", "42325")):
-        (tmp_path / name).write_text("".join(f"{number} 6 7\n" for number in matched), encoding="utf-8")
-    loaded, printed = commands(
-        "compare a.sigf b.sigf --metric f1",
-        "compare a b --reference reference --metric bleu --n-resamples 1000",
-        cwd=tmp_path,
-    )
-    assert re.findall(r"^(\w+) .*  (exact|randomization)  ", printed, re.MULTILINE) == [
-        ("F1", "exact"), ("BLEU", "exact"),
-    ]  # fmt: skip
-    assert "scipy" not in loaded
-
-
 COMMANDS = (
     "compare a.txt b.txt --n-resamples 50 --test exact,randomization,bootstrap --margin 3",
     "rank a.txt b.txt c.txt --n-resamples 50",

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import oracles
 import simulate
@@ -16,6 +17,7 @@ from pairsig.metrics.classification import of_classes
 from pairsig.readers.counts import art
 from pairsig.stats import exact, lattice
 from pairsig.stats.exact import log_pvalues, probability, swap_event
+from pairsig.stats.pass_fail import log_sign_tails
 
 EXACT = [test for test in TESTS if test.name == "exact"]
 
@@ -335,3 +337,10 @@ def test_a_system_that_may_have_no_denominator_after_swaps(metric, monkeypatch):
         for test in EXACT:
             wanted, _ = oracles.exact(metric, a, b, test)
             assert exact_test(a, b, metric=metric, alternative=test.alternative).pvalue == float(wanted), (seed, test)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 1000])
+def test_sign_tails(n):
+    tails = log_sign_tails(n)
+    for k in {0, 1, n // 3, n // 2, n}:
+        assert tails[min(k, n)] == pytest.approx(stats.binom.logsf(min(k, n) - 1, n, 0.5), rel=1e-9, abs=1e-12)

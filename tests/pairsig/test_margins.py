@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 from pairsig import InputError, difference_interval, margin_test
-from pairsig.stats.margins import best_score, in_unit
+from pairsig.stats.margins import best_score, in_unit, meaning
 from pairsig.stats.paired import Pair
 from pairsig.stats.pass_fail import tango
 
@@ -81,7 +81,7 @@ def test_other_units_have_students_statistic():
     edits = [np.stack([rng.poisson(3, 40), np.full(40, 20)], 1) for _ in range(2)]
     lower = margin_test(*edits, 50, "a-not-worse", metric="ter")
     assert lower.pvalue < 0.001
-    assert "a is not worse than b by 50 in ter or more" in lower.says("a", "b")
+    assert "a is not worse than b by 50 in ter or more" in meaning("ter", 50, "a-not-worse", "a", "b")
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,15 @@ class TestFromArrays:
         with pytest.raises(InputError, match=message(*fragments)):
             Statistics.from_arrays(arrays, ["value"], documents=documents)
 
+    def test_ids_of_series_are_not_ignored(self):
+        a = pd.Series([1, 2], index=["x", "y"])
+        assert Statistics.from_arrays({"a": a, "b": a + 1}, ["value"]).counts[:, :, 0].tolist() == [[1, 2], [2, 3]]
+        for other in (a[::-1], a.reset_index(drop=True)):
+            with pytest.raises(InputError, match="a and b have different ids as their index"):
+                Statistics.from_arrays({"a": a, "b": other}, ["value"])
+        with pytest.raises(InputError, match="masked array"):
+            Statistics.from_arrays({"a": np.ma.masked_equal([1, 2], 1)}, ["value"])
+
     def test_one_column_may_be_flat(self):
         data = Statistics.from_arrays({"a": np.array([1, 2]), "b": np.array([3, 4])}, ["value"])
         assert data.counts.tolist() == [[[1], [2]], [[3], [4]]]

@@ -316,6 +316,7 @@ def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[R
     if len(np.unique(pair.units[..., 0])) == 1 and Items.of(pair.units, pair.metric) is not None:
         alike = "both systems have the same score on every item, so these items cannot tell them apart"
     rows = []
+    names = cells["system_a"], cells["system_b"]
     for claim in margins.CLAIMS:
         result = margins.against(pair, points, claim)
         p = result.pvalue
@@ -333,7 +334,11 @@ def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[R
                 "pvalue_high": p,
                 "estimator": "",
                 "signature": paired.signature(pair.metric, named, pair.unit, f"margin:{points!r}", data),
-                "notes": [*cells["notes"], result.says(cells["system_a"], cells["system_b"]), alike],
+                "notes": [
+                    *cells["notes"],
+                    margins.meaning(pair.metric.name, points, claim, *names),
+                    alike,
+                ],
             }
         )
     return rows

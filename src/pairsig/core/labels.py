@@ -1,8 +1,7 @@
-"""Names of systems, runs and segments; and arrays of several systems, which may be paired by their index."""
+"""Names of systems, runs and segments; and arrays of several systems."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -44,52 +43,17 @@ def label_array(labels: Iterable[str], noun: str) -> NDArray[np.str_]:
     return np.array(labels, dtype=f"<U{max(1, len(longest))}")
 
 
-def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
-    """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
-
-    An index of pandas that does not simply number the rows is taken as ids, which pair the series. The ids are None for
-    arrays, lists and numbered series, which are paired by position.
-    """
-    arrays = {name: _array(values) for name, values in scores.items()}
-    places = {name: _places(name, values) for name, values in scores.items()}
-    first, order = next(((name, list(of)) for name, of in places.items() if of is not None), ("", None))
-    if order is None:
-        return arrays, None
-    for other, of_other in places.items():
-        if of_other is None:
+def arrays_of(scores: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The scores of all systems as arrays; series of pandas, whose ids numpy would ignore, must have the same ones."""
+    indices = {name: of.index for name, of in scores.items() if hasattr(of, "index") and not callable(of.index)}
+    for name, index in indices.items():
+        first = next(iter(indices))
+        if not index.equals(indices[first]):
             raise InputError(
-                f"{named(first)} has ids as its index, {named(other)} has none, expected ids for all systems or for "
-                f"none; {_INSTEAD}"
+                f"{named(first)} and {named(name)} have different ids as their index, expected the same in the same "
+                "order; .reset_index(drop=True) pairs by position"
             )
-        of_first = places[first] or {}
-        for here, there, ids, others in ((first, other, of_first, of_other), (other, first, of_other, of_first)):
-            if alone := [label for label in ids if label not in others]:
-                raise InputError(
-                    f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
-                    f"same ids for all systems; {_INSTEAD}"
-                )
-        arrays[other] = arrays[other][[of_other[label] for label in order]]
-    return arrays, order
-
-
-_INSTEAD = ".reset_index(drop=True) pairs by position"
-
-
-def _places(name: str, values: Any) -> dict[str, int] | None:
-    """The position of each id in the index of a series or frame of pandas; None if it only numbers the rows."""
-    index = getattr(values, "index", None)
-    if index is None or callable(index):
-        return None
-    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
-        return None
-    ids = [str(label) for label in index]
-    places = {label: position for position, label in enumerate(ids)}
-    if len(places) < len(ids):
-        repeated, times = Counter(ids).most_common(1)[0]
-        raise InputError(
-            f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; {_INSTEAD}"
-        )
-    return places
+    return {name: _array(values) for name, values in scores.items()}
 
 
 def _array(values: Any) -> NDArray[Any]:

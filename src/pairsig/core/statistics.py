@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.core.labels import label_array, label_arrays, paired_by_index, run_name, two_dimensional, without_run
+from pairsig.core.labels import arrays_of, label_array, label_arrays, run_name, two_dimensional, without_run
 from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 from pairsig.io import tables
 from pairsig.io.choices import choose
@@ -179,8 +179,7 @@ class Statistics:
         ----------
         counts
             By system: arrays (segments × columns), or (runs × segments × columns) for several runs, which get the names
-            1, 2, …. With a single column, (segments,) is enough. Series of pandas that have ids as their index are
-            paired by these ids.
+            1, 2, …. With a single column, (segments,) is enough.
         columns
             Names of the columns.
         dataset
@@ -191,18 +190,17 @@ class Statistics:
         Returns
         -------
         Statistics
-            With segments called 1, 2, …, or by the index of the series.
+            With segments called 1, 2, ….
 
         Raises
         ------
         InputError
-            If the shapes or the lengths differ, if the values are not numbers, or if series do not have the same ids.
+            If the shapes or the lengths differ, if the values are not numbers, or if series of pandas have other ids.
         """
         if not counts:
             raise InputError("found no systems, expected one array per system")
-        counts, ids = paired_by_index(counts)
         arrays, runs = {}, []
-        for method, array in counts.items():
+        for method, array in arrays_of(counts).items():
             for number, of_run in enumerate(array, start=1) if np.ndim(array) == 3 else [("", array)]:
                 system = run_name(method, str(number))
                 arrays[system] = two_dimensional(system, of_run, columns)
@@ -221,7 +219,7 @@ class Statistics:
         return cls(
             dataset=dataset,
             systems=tuple(arrays),
-            segments=np.arange(1, n_segments + 1).astype(str) if ids is None else label_array(ids, "segment"),
+            segments=np.arange(1, n_segments + 1).astype(str),
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),
             runs=tuple(runs),

@@ -8,7 +8,6 @@ passed or failed have the sign test in closed form. For everything else there is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from pairsig.metrics import Metric
 from pairsig.stats.lattice import Border, Integers, TooLargeError, log_tail
 from pairsig.stats.paired import Pair
 from pairsig.stats.pass_fail import Items, log_sign_tail
-from pairsig.stats.results import Result
+from pairsig.stats.results import TestResult
 
 Floats = NDArray[np.float64]
 
@@ -36,19 +35,6 @@ _COUNTED = 33
 """Units that differ, up to which p·2ⁿ is rounded to a whole number, which p is exactly."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExactResult(Result):
-    """Result of an exact test of two systems: the attributes of `Result`, and the logarithm of the p-value.
-
-    Attributes
-    ----------
-    log10_pvalue
-        The decimal logarithm of `pvalue`, also if that is too small for a float; -inf if p is exactly 0.
-    """
-
-    log10_pvalue: float
-
-
 def exact_test(
     a: ArrayLike,
     b: ArrayLike,
@@ -56,7 +42,7 @@ def exact_test(
     metric: str | Metric | None = None,
     alternative: str = "two-sided",
     document: ArrayLike | None = None,
-) -> ExactResult:
+) -> TestResult:
     """Test the difference of two systems with the exact paired permutation test.
 
     The null hypothesis is that on every segment the two systems' counts are exchangeable: it is chance which system
@@ -78,7 +64,7 @@ def exact_test(
 
     Returns
     -------
-    ExactResult
+    TestResult
         `pvalue` has ten certain digits however small it is, and `log10_pvalue` goes beyond the range of floats. With up
         to 33 segments that differ, p is exactly a whole number of 2⁻ⁿ.
 
@@ -117,7 +103,7 @@ def exact_test(
     return permuted(Pair.of(a, b, metric, document), find("exact", alternative=alternative))
 
 
-def permuted(pair: Pair, test: Test) -> ExactResult:
+def permuted(pair: Pair, test: Test) -> TestResult:
     """The result of `exact_test` for two systems that are prepared."""
     (log,) = log_pvalues(pair.scorer, pair.order, test, favoured=pair.favours(test)).tolist()
     if math.isnan(log):
@@ -127,7 +113,7 @@ def permuted(pair: Pair, test: Test) -> ExactResult:
             f"{test.monte_carlo.name}_test, whose p-value is nearly exact"
         )
     p, log10_p = probability(log)
-    return ExactResult(**pair.described(test), pvalue=p, log10_pvalue=log10_p)
+    return TestResult(**pair.described(test), pvalue=p, pvalue_low=p, pvalue_high=p, log10_pvalue=log10_p)
 
 
 def probability(log: float) -> tuple[float, float]:

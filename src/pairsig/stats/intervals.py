@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.influence import influence_values, standard_error
-from pairsig.core.student import ndtri, stdtr, stdtrit
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.io.results import OneRow
@@ -255,6 +255,8 @@ class Intervals:
         if items is not None:
             low, high = (float(end) for end in items.ends(first, second, confidence_level))
         elif n_different and n_units > 1:
+            from scipy.special import stdtr, stdtrit  # which take longer to import than pass/fail units to test
+
             gain, error, degrees = self.estimate(a, b)
             _, influence = self._linear
             concentrated = _concentrated(influence[a] - influence[b] + gain / n_units)
@@ -285,16 +287,13 @@ def of_scores(units: NDArray[Any], metric: Metric, confidence_level: float = 0.9
     n, passed = units.shape[1], score_of_a_pass(units, metric)
     scores = metric.score(units.sum(axis=1, dtype=np.float64))
     if passed is not None:
-        z, p = float(ndtri((1 + confidence_level) / 2)), scores / passed
+        z, p = NormalDist().inv_cdf((1 + confidence_level) / 2), scores / passed
         middle, reach = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
         low, high = (passed * (middle + sign * reach) / (1 + z**2 / n) for sign in (-1, 1))
     else:
+        from scipy.special import stdtrit
+
         error, degrees = standard_error(influence_values(units, metric))
-        reach = np.where(
-            error > 0,
-            [stdtrit(float(nu), (1 + confidence_level) / 2) if nu > 0 else np.nan for nu in np.atleast_1d(degrees)]
-            * error,
-            np.nan,
-        )
+        reach = np.where(error > 0, stdtrit(degrees, (1 + confidence_level) / 2) * error, np.nan)
         low, high = scores - reach, scores + reach
     return list(zip(low.tolist(), high.tolist(), strict=True))

@@ -7,7 +7,6 @@ null hypothesis is that the systems differ by the margin or more.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,37 +18,13 @@ from pairsig.metrics import Metric
 from pairsig.stats.intervals import Intervals
 from pairsig.stats.paired import Pair
 from pairsig.stats.pass_fail import tango
-from pairsig.stats.results import Result
+from pairsig.stats.results import TestResult
 
 Amount = float | str
 """A score, gain or margin: a number in the unit of the scores, as tables show them, or a percentage such as "70%"."""
 
 CLAIMS = ("equivalence", "a-not-worse", "b-not-worse")
 """Claims about two systems: they differ by less than the margin, or A (B) is not worse by the margin or more."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MarginResult(Result):
-    """Result of a test against a margin: the attributes of `Result`, and the claim.
-
-    Attributes
-    ----------
-    margin
-        M, in points.
-    claim, alternative
-        The claim that a small `pvalue` supports, one of `CLAIMS`.
-    """
-
-    margin: float
-    claim: str
-
-    def says(self, name_a: str, name_b: str) -> str:
-        """A sentence on the meaning of a small p-value."""
-        by = f"{self.margin:g} in {self.metric}"
-        if self.claim == "equivalence":
-            return f"a small p shows that {name_a} and {name_b} differ by less than {by}; a large p shows nothing"
-        not_worse, rival = (name_a, name_b) if self.claim == "a-not-worse" else (name_b, name_a)
-        return f"a small p shows that {not_worse} is not worse than {rival} by {by} or more; a large p shows nothing"
 
 
 def margin_test(
@@ -60,7 +35,7 @@ def margin_test(
     *,
     metric: str | Metric | None = None,
     document: ArrayLike | None = None,
-) -> MarginResult:
+) -> TestResult:
     """Test whether two systems are equally good up to a margin, or one is not worse than the other by it.
 
     Parameters
@@ -77,7 +52,7 @@ def margin_test(
 
     Returns
     -------
-    MarginResult
+    TestResult
 
     Raises
     ------
@@ -112,7 +87,7 @@ def margin_test(
     return against(Pair.of(a, b, metric, document), margin, claim)
 
 
-def against(pair: Pair, margin: float, claim: str) -> MarginResult:
+def against(pair: Pair, margin: float, claim: str) -> TestResult:
     """The result of `margin_test` for two systems that are prepared."""
     choose(claim, CLAIMS, "claim")
     intervals = Intervals(pair.units, pair.metric, pair.unit)
@@ -121,7 +96,17 @@ def against(pair: Pair, margin: float, claim: str) -> MarginResult:
     sides = {"equivalence": (1, -1), "a-not-worse": (1,), "b-not-worse": (-1,)}[claim]
     p = max(not_worse(intervals, margin, side) for side in sides)
     test = Named("score" if passed is not None else "studentized", claim, name="margin")
-    return MarginResult(**pair.described(test, f"margin:{margin!r}"), pvalue=p, margin=margin, claim=claim)
+    described = pair.described(test, f"margin:{margin!r}")
+    return TestResult(**described, pvalue=p, pvalue_low=p, pvalue_high=p, margin=margin)
+
+
+def meaning(metric: str, margin: float, claim: str, name_a: str, name_b: str) -> str:
+    """A sentence on the meaning of a small p-value."""
+    by = f"{margin:g} in {metric}"
+    if claim == "equivalence":
+        return f"a small p shows that {name_a} and {name_b} differ by less than {by}; a large p shows nothing"
+    not_worse, rival = (name_a, name_b) if claim == "a-not-worse" else (name_b, name_a)
+    return f"a small p shows that {not_worse} is not worse than {rival} by {by} or more; a large p shows nothing"
 
 
 def not_worse(intervals: Intervals, margin: float, side: int = 1) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Named, Test
-from pairsig.core.labels import paired_by_index
+from pairsig.core.labels import arrays_of
 from pairsig.core.scores import Scorer
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError
@@ -31,7 +31,7 @@ class Pair:
     def of(cls, a: ArrayLike, b: ArrayLike, metric: str | Metric | None, documents: ArrayLike | None) -> Pair:
         """The checked counts of two systems, as users give them to tests."""
         ids = None if documents is None else _ids(documents)
-        arrays, _ = paired_by_index({"a": a, "b": b})
+        arrays = arrays_of({"a": a, "b": b})
         arrays = {name: counts.astype(np.int64) if counts.dtype == bool else counts for name, counts in arrays.items()}
         chosen = _only_metric(arrays) if metric is None else registry.metric(metric)
         if chosen.name == "accuracy" and all(counts.ndim == 1 for counts in arrays.values()):
@@ -89,7 +89,7 @@ class Pair:
         return test.favours(self.difference, self.metric.higher_is_better)
 
     def described(self, test: Named, drawn: str = "") -> dict[str, Any]:
-        """All attributes of `Result` except the p-value; `drawn` is the part of the signature about resamples."""
+        """All attributes of `TestResult` except the p-value; `drawn` is the part of the signature about resamples."""
         score_a, score_b = (float(score) for score in self.scorer.scores)
         return {
             "metric": self.metric.name,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core.student import log_sign_tails, ndtri
 from pairsig.metrics import Metric, Ratio
 
 Floats = NDArray[np.float64]
@@ -92,8 +93,19 @@ class Items:
         """
         n = self.n_units + 2
         p, q = (self.only[a, b] + 1) / n, (self.only[b, a] + 1) / n
-        reach = float(ndtri((1 + confidence_level) / 2)) * np.sqrt((p + q - (p - q) ** 2) / n)
+        reach = NormalDist().inv_cdf((1 + confidence_level) / 2) * np.sqrt((p + q - (p - q) ** 2) / n)
         return self.passed * np.maximum(p - q - reach, -1.0), self.passed * np.minimum(p - q + reach, 1.0)
+
+
+@lru_cache(maxsize=1024)
+def log_sign_tails(n: int) -> tuple[float, ...]:
+    """Natural logarithms of P(Bin(n, ½) >= k) for k = 0, …, n, from whole numbers."""
+    logs, term, total = [], 1, 0
+    for k in range(n, -1, -1):
+        total += term
+        logs.append(math.log(total) - n * math.log(2) if k else 0.0)
+        term = term * k // (n - k + 1)
+    return tuple(reversed(logs))
 
 
 def _one_log_sign_tail(n: float, k: float) -> float:

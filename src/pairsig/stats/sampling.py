@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -16,36 +15,11 @@ from pairsig.core.totals import Resampling, Seed, seed_of
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.stats import near_exact
-from pairsig.stats.near_exact import PLAIN, Estimates
+from pairsig.stats.near_exact import Estimates
 from pairsig.stats.paired import Pair
-from pairsig.stats.results import Result
+from pairsig.stats.results import TestResult
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TestResult(Result):
-    """Result of a bootstrap or randomization test: the attributes of `Result`, and the counts behind the p-value.
-
-    Attributes
-    ----------
-    pvalue_low, pvalue_high
-        95 % interval for the p-value of infinitely many resamples.
-    n_resamples, n_greater, n_equal
-        Resamples or shuffles drawn; those beyond the border that the formula names, and those exactly on it.
-    estimator
-        How `pvalue` follows from them: "plain", as a share; for randomization also "near-exact", corrected by a linear
-        approximation, or "bound" if the shuffles only show that p is at most `pvalue`.
-    """
-
-    __test__ = False  # not a pytest class
-
-    pvalue_low: float
-    pvalue_high: float
-    n_resamples: int
-    n_greater: int
-    n_equal: int
-    estimator: str = PLAIN
 
 
 def bootstrap_test(
