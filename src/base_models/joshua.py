@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -71,7 +72,7 @@ _ESCAPED = str.maketrans({"[": "-lsb-", "]": "-rsb-", "|": "-bar-"})
 """Characters with a special meaning in Joshua."""
 
 
-def train(training_set: Path, model: Path, *, search: str, jars: Path) -> None:
+def train(training_set: Path, model: Path, seed: int, *, search: str, jars: Path) -> None:  # noqa: ARG001 - no draws
     """Write a model, a folder: `rules`, `language_model` and, for hierarchical rules, `glue`."""
     pairs, wanted = formats.read_translations(training_set)
     pairs = [pair for pair in pairs if max(map(len, pair)) <= LONGEST]
@@ -164,28 +165,13 @@ def _weights(text: str) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m base_models.joshua", description=__doc__)
-    actions = parser.add_subparsers(dest="action", required=True)
-    training = actions.add_parser("train", help="a model from a training set")
-    training.add_argument("--train", type=Path, required=True, help="sentence pairs, and sentences to be translated")
-    predicting = actions.add_parser("predict", help="translations by a model")
-    predicting.add_argument("--input", type=Path, required=True, help="source sentences")
-    predicting.add_argument("--output", type=Path, required=True, help="output file, one translation per line")
-    predicting.add_argument("--weights", type=_weights, required=True, help="of Joshua's features: NAME=NUMBER,…")
-    for action in (training, predicting):
-        action.add_argument("--model", type=Path, required=True, help="a folder, made by train")
-        action.add_argument("--search", choices=SHAPES, required=True, help="phrases or hierarchical rules")
-        action.add_argument("--jars", type=Path, required=True, help="folder of jars")
-    options = vars(parser.parse_args(arguments))
-    action = options.pop("action")
-
-    def chosen() -> None:
-        if action == "train":
-            train(options.pop("train"), **options)
-        else:
-            predict(segments=options.pop("input"), **options)
-
-    return program.exit_status("base_models.joshua", chosen)
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--search", choices=SHAPES, required=True)  # phrases or hierarchical rules
+    parser.add_argument("--jars", type=Path, required=True)
+    parser.add_argument("--weights", type=_weights, default={})  # of Joshua's features, for predictions
+    chosen, others = parser.parse_known_args(arguments)
+    training = partial(train, search=chosen.search, jars=chosen.jars)
+    return program.run("base_models.joshua", train=training, predict=partial(predict, **vars(chosen)), arguments=others)
 
 
 if __name__ == "__main__":

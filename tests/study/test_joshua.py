@@ -44,7 +44,7 @@ def trained(tmp_path, programs):
     def train(search, name="model"):
         path = tmp_path / "train.txt"
         path.write_text(TRAINING + WANTED, encoding="utf-8")
-        joshua.train(path, tmp_path / name, search=search, jars=tmp_path)
+        joshua.train(path, tmp_path / name, 1, search=search, jars=tmp_path)
         return tmp_path / name
 
     return train

@@ -44,8 +44,6 @@ rule thresholds:
         ),
     log:
         "<logs>/thresholds.log",
-    benchmark:
-        "<benchmarks>/thresholds.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -68,8 +66,6 @@ rule threshold_errors:
         ),
     log:
         "<logs>/threshold_errors.log",
-    benchmark:
-        "<benchmarks>/threshold_errors.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -98,8 +94,6 @@ rule calibrate:
         latex="<results>/tables/table_1.tex",
     log:
         "<logs>/calibrate.log",
-    benchmark:
-        "<benchmarks>/calibrate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -120,8 +114,6 @@ rule validate:
         ),
     log:
         "<logs>/validate.log",
-    benchmark:
-        "<benchmarks>/validate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -144,8 +136,6 @@ rule claims:
         ),
     log:
         "<logs>/claims.log",
-    benchmark:
-        "<benchmarks>/claims.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -168,8 +158,6 @@ rule approximate:
         ),
     log:
         "<logs>/approximate.log",
-    benchmark:
-        "<benchmarks>/approximate.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -190,8 +178,6 @@ rule race:
         ),
     log:
         "<logs>/race.log",
-    benchmark:
-        "<benchmarks>/race.tsv"
     conda:
         "../envs/pairsig.yaml"
     # It needs one core, and reserves all, so that no other job takes time from it.
@@ -223,8 +209,6 @@ rule check:
         latex="<results>/tables/tally.tex",
     log:
         "<logs>/check.log",
-    benchmark:
-        "<benchmarks>/check.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -244,8 +228,6 @@ rule training_variance:
         ),
     log:
         "<logs>/training_variance.log",
-    benchmark:
-        "<benchmarks>/training_variance.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -268,8 +250,6 @@ rule heterogeneity:
         ),
     log:
         "<logs>/heterogeneity.log",
-    benchmark:
-        "<benchmarks>/heterogeneity.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -290,8 +270,6 @@ rule documents:
         ),
     log:
         "<logs>/documents.log",
-    benchmark:
-        "<benchmarks>/documents.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -316,8 +294,6 @@ rule variance_model:
         ),
     log:
         "<logs>/variance_model.log",
-    benchmark:
-        "<benchmarks>/variance_model.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -342,8 +318,6 @@ rule today:
         ),
     log:
         "<logs>/today.log",
-    benchmark:
-        "<benchmarks>/today.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain, pairwise, product
@@ -311,13 +311,13 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
             if share is None:
                 continue
             ends = clopper_pearson(round(share * n), n) if n else (np.nan, np.nan)
-            row |= _interval(distance, (share, *map(float, ends))) | {f"{distance}_pairs": n or np.nan}
+            row |= over_systems.cells(distance, (share, *ends)) | {f"{distance}_pairs": n or np.nan}
             if population is not None:
                 theta = population["gain"] / population["standard_error"]
                 theta *= np.sqrt(SECTION_23 / population["n_segments"])
                 right, wrong = expected.on_next(theta, PAPER[distance] / SECTION_23, low, high)
                 systems = over_systems.members(population["system_a"], population["system_b"])
-                row |= _interval(f"{distance}_expected", expected.share(right, wrong, systems))
+                row |= over_systems.cells(f"{distance}_expected", expected.share(right, wrong, systems))
         lines.append(row)
     placed = calibration[calibration["distance"].isin(DISTANCES) & (calibration["n_pairs"] > 0)]
     for name in calibration.loc[calibration["distance"].isin(DISTANCES), "calibration"].unique():
@@ -326,16 +326,13 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
             of_range = placed[(placed["calibration"] == name) & (placed["p_low"] == low) & (placed["p_high"] == high)]
             for cells in of_range.to_dict("records"):
                 distance = str(cells["distance"])
-                row |= _interval(distance, [cells[f"share{end}"] for end in ("", "_low", "_high")])
-                row |= _interval(f"{distance}_expected", [cells[f"expected{end}"] for end in ("", "_low", "_high")])
+                row |= over_systems.cells(distance, [cells[f"share{end}"] for end in ("", "_low", "_high")])
+                row |= over_systems.cells(
+                    f"{distance}_expected", [cells[f"expected{end}"] for end in ("", "_low", "_high")]
+                )
                 row[f"{distance}_pairs"] = cells["n_pairs"]
             lines.append(row)
     return frame(TABLE_1, lines)
-
-
-def _interval(name: str, estimate: Sequence[float]) -> dict[str, object]:
-    """The cells of an estimate with the ends of its interval."""
-    return dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
 
 
 def calibrate_and_arrange(
