@@ -453,9 +453,11 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
 
 def _show(arguments: argparse.Namespace, table: Any, render: Callable[[str], str], notes: Sequence[str] = ()) -> None:
     """Print a result in the format of `--format`, or write it in that of the suffix of `--output`."""
-    from pairsig.io import rendering, tables
+    from pairsig.io import tables
 
     path: Path | None = arguments.output
+    if path and path.suffix == ".tex" and arguments.format == "sentence":
+        raise InputError(f"found --format sentence for {path}, expected an output that ends in .md")
     form = {".json": "json", ".md": "markdown", ".tex": "latex"}.get(path.suffix, "") if path else arguments.format
     if path is not None and not form:
         tables.write(tables.flat(table), path)
@@ -466,8 +468,6 @@ def _show(arguments: argparse.Namespace, table: Any, render: Callable[[str], str
         text = tables.as_csv(table).rstrip("\n")
     else:
         text = render(form)
-        if form == "latex" and arguments.format == "sentence":
-            text = rendering.in_latex(text)
     if path is None:
         print(text)
     else:

@@ -169,11 +169,7 @@ def test_everything_is_escaped_in_latex(here, run):
         if not line.startswith("%"):
             assert not re.search(r"(?<!\\)[%#_]", line), line
     assert r"x\_1\&\%" in table
-    run(*words, "--format", "sentence", "--output", "s.tex")
-    sentence = Path("s.tex").read_text(encoding="utf-8")
-    assert r"95\,\% CI" in sentence
-    assert r"x\_1\&\%" in sentence
-    assert "95 % CI" in run(*words, "--format", "sentence")[1]
+    assert run(*words, "--format", "sentence", "--output", "s.tex")[0] == 2
 
 
 def test_metrics_have_the_names_of_the_field(run):

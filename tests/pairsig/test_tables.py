@@ -88,14 +88,14 @@ def test_a_file_of_other_programs_needs_no_number_of_rows(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["1", "2", "many"], r"t\.tsv, line 5: gain is 'many', expected a number"),
-        (["1", "true", "2"], r"t\.tsv, line 4: gain is 'true', expected a number"),
-        (["true", "true", "true"], r"t\.tsv, line 3: gain is True, expected a number"),
-        (["1", "2", "9" * 5000], r"t\.tsv, line 5: gain is '9+…' \(5,000 characters\), expected a number"),
-        (["1", "2", "inf"], r"t\.tsv, line 5: gain is inf, expected a number"),
-        (["1_0", "2", "3"], r"t\.tsv, line 3: gain is '1_0', expected a number"),
-        (["1", "١", "3"], r"t\.tsv, line 4: gain is '١', expected a number"),
-        (["1", "x" * 9000, "3"], r"t\.tsv, line 4: gain is 'x+…' \(9,000 characters\), expected a number"),
+        (["1", "2", "many"], r"t\.tsv, row 3: gain is 'many', expected a number"),
+        (["1", "true", "2"], r"t\.tsv, row 2: gain is 'true', expected a number"),
+        (["true", "true", "true"], r"t\.tsv, row 1: gain is True, expected a number"),
+        (["1", "2", "9" * 5000], r"t\.tsv, row 3: gain is '9+…' \(5,000 characters\), expected a number"),
+        (["1", "2", "inf"], r"t\.tsv, row 3: gain is inf, expected a number"),
+        (["1_0", "2", "3"], r"t\.tsv, row 1: gain is '1_0', expected a number"),
+        (["1", "١", "3"], r"t\.tsv, row 2: gain is '١', expected a number"),
+        (["1", "x" * 9000, "3"], r"t\.tsv, row 2: gain is 'x+…' \(9,000 characters\), expected a number"),
     ],
 )
 def test_columns_that_must_be_numbers(cells: list[str], message: str, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_columns_that_must_be_numbers(cells: list[str], message: str, tmp_path: 
 def test_keys_are_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("dataset\ttask\tgain\na\tx\t1\nb\tx\t2\n\na\tx\t3\n")
     assert len(read(tmp_path / "t.tsv", Table("t", (), key=("gain",)))) == 3
-    with pytest.raises(InputError, match=r"t\.tsv, line 5: found a, x again, expected it once: line 2 has it"):
+    with pytest.raises(InputError, match=r"t\.tsv, row 3: found a, x again, expected it once"):
         read(tmp_path / "t.tsv", Table("t", (), key=("dataset", "task")))
 
 
@@ -131,7 +131,6 @@ def test_windows_line_ends_are_read(tmp_path: Path) -> None:
         (b"a\tb\n1\t2\t3\n", r"t\.tsv, line 2: found 3 fields, expected 2"),
         (b"a\ta\n1\t2\n", r"t\.tsv, line 1: found 2 columns called 'a'"),
         (b"a\n\xff\n", "expected UTF-8"),
-        (b'a\tb\n"x\ny"\t1\n', r"t\.tsv, line 3: found a control character, expected plain text"),
         (b'a\n"open\n', "cannot be read as a table"),
     ],
 )
@@ -156,12 +155,6 @@ def test_missing_file_folder_and_unknown_suffix(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_text("no parquet")
     with pytest.raises(InputError, match="cannot be read as a table"):
         read(tmp_path / "t.parquet")
-
-
-def test_line_breaks_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="found a control character in column `system_a`"):
-        write(frame([("a\rb", True, 1, 1.0, 1.0)]), tmp_path / "t.tsv")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

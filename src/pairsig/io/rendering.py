@@ -46,22 +46,23 @@ def render(
     texts = cells(rows, columns, least=least)
     chosen = [column for column in columns if column.name in texts]
     numeric = [_is_numeric(column, rows) for column in chosen]
-    if format == "table":  # some terminals lack the sign
-        for column in (column for column, number in zip(chosen, numeric, strict=True) if number):
-            texts[column.name] = [cell.replace("−", "-") for cell in texts[column.name]]
     body = [[cell or "–" for cell in row] for row in zip(*texts.values(), strict=True)]
     for row in range(len(body) - 1, 0, -1):
         if once and body[row][:once] == body[row - 1][:once]:
             body[row][:once] = [""] * once
-    heads, align = [column.title for column in chosen], ["right" if number else "left" for number in numeric]
+    heads = [column.title for column in chosen]
     if format == "html":
-        return _html(heads, body, align, caption, notes, borders, most)
-    text = _set(heads, body, align, borders, format)
+        return _html(heads, body, numeric, caption, notes, borders, most)
+    if format == "table":  # some terminals lack the sign
+        body = [[cell.replace("−", "-") if is_number else cell for cell, is_number in zip(row, numeric, strict=True)]
+                for row in body]  # fmt: skip
+    text = _TEXTS[format](heads, body, numeric, sorted(borders, reverse=True))
     below = "".join(f"\n{'%' if format == 'latex' else '-'} {escaped(note, format)}" for note in notes)
     below += footnote(signatures, format)
-    if format == "latex":
-        return (_floating(text, caption) if caption else text) + below
-    return (f"{caption}\n\n" if caption else "") + text + ("\n" if below else "") + below
+    if format == "latex" and caption:
+        words = caption.translate(_IN_LATEX)
+        return f"\\begin{{table}}[t]\n\\centering\n{text}\n\\caption{{{words}}}\n\\end{{table}}{below}"
+    return (f"{caption}\n\n" if caption else "") + text + ("\n" if below and format != "latex" else "") + below
 
 
 def cells(
@@ -88,19 +89,17 @@ def _cell(column: Column, row: Mapping[Any, Any], ends: Sequence[str], least: fl
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    unit = str(row.get("unit", ""))
-    texts = ["–" if number is None else _number(column, number, unit, least) for number in numbers]
+    if column.shown == "p-value":
+        texts = ["–" if number is None else pvalue(number, max(least, column.least)) for number in numbers]
+    elif column.shown == "by unit":
+        texts = ["–" if number is None else by_unit(number, str(row.get("unit", ""))) for number in numbers]
+    else:
+        texts = ["–" if number is None else _ROUNDED[column.shown](number) for number in numbers]
     if numbers[1:].count(None) == len(ends):
         return texts[0]
     if column.shown == "share":
         return "{} ({}–{})".format(texts[0], texts[1].removesuffix(" %"), texts[2])
     return ("{} ({} to {})" if column.shown == "change of share" else "{} [{}, {}]").format(*texts)
-
-
-def _number(column: Column, value: Any, unit: str, least: float) -> str:
-    if column.shown == "p-value":
-        return pvalue(value, max(least, column.least))
-    return by_unit(value, unit) if column.shown == "by unit" else _ROUNDED[column.shown](value)
 
 
 def pvalue(value: float, least: float = 0.001) -> str:
@@ -113,11 +112,7 @@ def pvalue(value: float, least: float = 0.001) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share as a percentage without decimals.
-
-    >>> percent(0.8276)
-    '83 %'
-    """
+    """Format a share as a percentage without decimals: 0.8276 as "83 %"."""
     return f"{100 * share:.0f} %"
 
 
@@ -132,11 +127,7 @@ def change(share: float) -> str:
 
 
 def count(value: float) -> str:
-    """Format a count with thousands separators.
-
-    >>> count(1000000)
-    '1,000,000'
-    """
+    """Format a count with thousands separators: 1,000,000."""
     return f"{value:,.0f}"
 
 
@@ -199,54 +190,59 @@ _IN_LATEX = str.maketrans({
 })  # fmt: skip
 """What is a command in LaTeX, and symbols that its font for text may not have."""
 
-
-def in_latex(text: str) -> str:
-    r"""A sentence in LaTeX, with its numbers as the field writes them.
-
-    >>> in_latex("a_1 is better by −1.2 (95 % CI, p < 0.001)")
-    'a\\_1 is better by $-$1.2 (95\\,\\% CI, p $<$ 0.001)'
-    """
-    plain = text.replace(" %", "\u202f%").translate(_IN_LATEX).replace("\u202f", r"\,")
-    return re.sub(r"\\ensuremath\{((?:[^{}]|\{[^{}]*\})*)\}", r"$\1$", plain)
+Rows = list[list[str]]
 
 
-_EDGES = {"table": ("", "  ", ""), "markdown": ("| ", " | ", " |"), "latex": (" ", " & ", r" \\")}
-"""What begins a row, is between its cells, and ends it."""
-
-
-def _set(heads: list[str], body: list[list[str]], align: list[str], borders: Sequence[int], format: str) -> str:  # noqa: A002
-    """The table as text for a terminal, in Markdown, or in LaTeX with booktabs."""
-    rows = [[escaped(cell, format) for cell in row] for row in (heads, *body)]
-    if format == "latex":
-        rows = [[cell.translate(_IN_LATEX) for cell in row] for row in rows]
-        for row in rows:  # after `\\` LaTeX would take a bracket for extra space and a star for an unbreakable page
-            row[0] = "{}" * row[0].startswith(("[", "*")) + row[0]
-
-    def widths(margin: int) -> list[int]:
-        """The width of each column, with a margin for its heading."""
-        return [max([_width(head) + margin, *map(_width, cells)]) for head, *cells in zip(*rows, strict=True)]
-
-    columns = widths(2)
-    if format == "table" and sum(columns) + 2 * len(columns) - 2 > _WIDE:
-        columns = widths(0)
-    begin, between, end = _EDGES[format]
-    head, *lines = ((begin + between.join(map(_padded, row, columns, align)) + end).rstrip() for row in rows)
-    if format == "markdown":
-        dashes = ("-" * (width + 1) for width in columns)
-        rule = "|".join(f"{run}:" if side == "right" else f":{run}" for run, side in zip(dashes, align, strict=True))
-        return "\n".join([head, f"|{rule}|", *lines])
-    rule = r"\midrule" if format == "latex" else between.join("-" * width for width in columns)
-    for place in sorted(borders, reverse=True):
+def _text(heads: list[str], body: Rows, numeric: list[bool], borders: Sequence[int]) -> str:
+    """The table for a terminal."""
+    rows = [[cell.replace("\n", " ") for cell in row] for row in (heads, *body)]
+    widths = _widths(rows, 2)
+    if sum(widths) + 2 * len(widths) - 2 > _WIDE:
+        widths = _widths(rows, 0)
+    head, *lines = ("  ".join(_padded(row, widths, numeric)).rstrip() for row in rows)
+    rule = "  ".join("-" * width for width in widths)
+    for place in borders:
         lines.insert(place, rule.replace("-", "·"))
-    if format == "table":
-        return "\n".join([head, rule, *lines])
-    above = rf"\begin{{tabular}}{{{''.join(side[0] for side in align)}}}", r"\toprule"
-    return "\n".join([*above, head, rule, *lines, r"\bottomrule", r"\end{tabular}"])
+    return "\n".join([head, rule, *lines])
 
 
-def _padded(text: str, width: int, side: str) -> str:
-    blanks = " " * (width - _width(text))
-    return blanks + text if side == "right" else text + blanks
+def _markdown(heads: list[str], body: Rows, numeric: list[bool], _: Sequence[int]) -> str:
+    rows = [[escaped(cell, "markdown") for cell in row] for row in (heads, *body)]
+    widths = _widths(rows, 2)
+    head, *lines = (f"| {' | '.join(_padded(row, widths, numeric))} |" for row in rows)
+    dashes = ("-" * (width + 1) for width in widths)
+    rule = "|".join(f"{run}:" if right else f":{run}" for run, right in zip(dashes, numeric, strict=True))
+    return "\n".join([head, f"|{rule}|", *lines])
+
+
+def _latex(heads: list[str], body: Rows, numeric: list[bool], borders: Sequence[int]) -> str:
+    """The table with booktabs."""
+    rows = [[cell.replace("\n", " ").translate(_IN_LATEX) for cell in row] for row in (heads, *body)]
+    for row in rows:  # after `\\` LaTeX would take a bracket for extra space and a star for an unbreakable page
+        row[0] = "{}" * row[0].startswith(("[", "*")) + row[0]
+    widths = _widths(rows, 2)
+    head, *lines = (f" {' & '.join(_padded(row, widths, numeric))} \\\\" for row in rows)
+    for place in borders:
+        lines.insert(place, r"\midrule")
+    sides = "".join("r" if right else "l" for right in numeric)
+    begin = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*begin, *lines, r"\bottomrule", r"\end{tabular}"])
+
+
+_TEXTS = {"table": _text, "markdown": _markdown, "latex": _latex}
+
+
+def _widths(rows: Rows, margin: int) -> list[int]:
+    """The width of each column, with a margin for its heading."""
+    return [max([_width(head) + margin, *map(_width, column)]) for head, *column in zip(*rows, strict=True)]
+
+
+def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> list[str]:
+    padded = []
+    for cell, width, right in zip(row, widths, numeric, strict=True):
+        blanks = " " * (width - _width(cell))
+        padded.append(blanks + cell if right else cell + blanks)
+    return padded
 
 
 def _width(text: str) -> int:
@@ -258,18 +254,10 @@ def _width(text: str) -> int:
     )
 
 
-def _floating(tabular: str, caption: str) -> str:
-    words = caption.translate(_IN_LATEX)
-    return f"\\begin{{table}}[t]\n\\centering\n{tabular}\n\\caption{{{words}}}\n\\end{{table}}"
-
-
-_RIGHT = ' style="text-align: right"'
-
-
 def _html(
     heads: list[str],
-    body: list[list[str]],
-    align: list[str],
+    body: Rows,
+    numeric: list[bool],
     caption: str,
     notes: Iterable[str],
     borders: Sequence[int],
@@ -278,9 +266,9 @@ def _html(
     shown = len(heads) if most is None or len(heads) <= most + 1 else most
 
     def row(tag: str, texts: list[str]) -> str:
+        styles = (' style="text-align: right"' * right for right in numeric)
         return "".join(
-            f"<{tag}{_RIGHT * (side == 'right')}>{escape(text)}</{tag}>"
-            for side, text in zip(align, texts[:shown], strict=False)
+            f"<{tag}{style}>{escape(text)}</{tag}>" for style, text in zip(styles, texts[:shown], strict=False)
         )
 
     folded = shown < len(heads)

@@ -6,10 +6,9 @@ import csv
 import io
 import json
 import math
-import re
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
 _LARGEST = 1e100
-
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f]")
-"""Control characters that a cell may not have: all but the tab."""
 
 N_ROWS = "n_rows"
 """The last column of a text file from `write`: the number of rows. `read` checks and drops it, so that a truncated file
@@ -87,8 +83,6 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
         for column in plain.columns:
             if pd.api.types.is_bool_dtype(plain[column]):
                 plain[column] = plain[column].map({True: "true", False: "false"})
-            elif not pd.api.types.is_numeric_dtype(plain[column]):
-                _check_text(plain[column], path)
         if len(plain):
             plain[N_ROWS] = len(plain)
         plain.to_csv(temporary, sep=SEPARATORS[path.suffix], index=False, lineterminator="\n")
@@ -185,25 +179,26 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     path = Path(path)
     _check_suffix(path)
     with _readable(path):
-        place: Callable[[int], str] = _row
         if path.suffix == ".parquet":
             rows = _plain_text(read_parquet(path, Memory.whole()), path)
         else:
-            rows, place = _read_text(path, texts([*known, table] if table else known))
-    rows = whole(rows, str(path))
+            rows = _read_text(path, texts([*known, table] if table else known))
+    if N_ROWS in rows.columns:
+        stated = rows.pop(N_ROWS)
+        if len(wrong := stated[stated != len(rows)]) or not len(rows):
+            number = shown(wrong.iloc[0]) if len(wrong) else "some"
+            raise InputError(
+                f"{path} has {len(rows):,} rows, but its column {N_ROWS} says {number}: it was truncated or edited"
+            )
     rows.attrs["source"] = str(path)
     if table is None:
         return rows
-    rows = check(rows, table, place=place)
-    if table.key and (repeated := repetition(rows[list(table.key)])):
-        again, first = repeated
-        key = ", ".join(named(str(cell)) for cell in rows[list(table.key)].iloc[again])
-        raise InputError(f"{path}, {place(again)}: found {key} again, expected it once: {place(first)} has it")
+    rows = check(rows, table)
+    if table.key and (repeated := rows.duplicated([*table.key]).to_numpy()).any():
+        row = int(repeated.argmax())
+        key = ", ".join(named(str(cell)) for cell in rows[[*table.key]].iloc[row])
+        raise InputError(f"{path}, row {row + 1}: found {key} again, expected it once")
     return rows
-
-
-def _row(position: int) -> str:
-    return f"row {position + 1}"
 
 
 def read_parquet(path: Path, memory: Memory) -> pa.Table:
@@ -281,44 +276,30 @@ def _group_bytes(file: ParquetFile) -> list[int]:
     return [file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups)]
 
 
-def _read_text(path: Path, text_columns: Sequence[str]) -> tuple[pd.DataFrame, Callable[[int], str]]:
-    """The table, and a function from a row's position to its line in the file."""
-    text = content(path).decode("utf-8-sig")
-    header, lines = _lines(text, path)
-    others = [name for name in header if name not in text_columns]
-    with warnings.catch_warnings(action="ignore"):  # pandas 2 needs the precision, and pandas 4 will not have it
-        table = pd.read_csv(
-            io.StringIO(text), sep=SEPARATORS[path.suffix], names=header, header=0, float_precision="round_trip",
-            dtype=dict.fromkeys(set(header).intersection(text_columns), "str"),
-            keep_default_na=False, na_values=dict.fromkeys(others, ""),
-        )  # fmt: skip
-    if len(table) != len(lines):
-        raise InputError(f"{path}: found {len(lines):,} lines with {len(table):,} rows, expected a row in each line")
-    undeclared = [name for name in others if pd.api.types.is_string_dtype(table[name].dtype)]
-    table[undeclared] = table[undeclared].fillna("")
-    return table, lambda row: f"line {lines[row]}"
-
-
-def _lines(text: str, path: Path) -> tuple[list[str], list[int]]:
-    """The names of the columns and the number of the line of each row, after a check of every line."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=SEPARATORS[path.suffix], strict=True)
+def _read_text(path: Path, text_columns: Sequence[str]) -> pd.DataFrame:
+    text, separator = content(path).decode("utf-8-sig"), SEPARATORS[path.suffix]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     header = next(rows, [])
     if not header:
         raise InputError(f"{path}: found an empty file, expected a table that begins with a line of column names")
     check_distinct(header, f"{path}, line 1")
     if N_ROWS in header and not text.endswith("\n"):
         raise InputError(f"{path} does not end in a line end: it was truncated")
-    numbers = []
     for row in rows:
         if row and len(row) != len(header):
             raise InputError(
                 f"{path}, line {rows.line_num}: found {len(row)} fields, expected {len(header)} as in the header"
             )
-        if _CONTROL.search("".join(row)):
-            raise InputError(f"{path}, line {rows.line_num}: found a control character, expected plain text")
-        if row:
-            numbers.append(rows.line_num)
-    return header, numbers
+    others = [name for name in header if name not in text_columns]
+    with warnings.catch_warnings(action="ignore"):  # pandas 2 needs the precision, and pandas 4 will not have it
+        table = pd.read_csv(
+            io.StringIO(text), sep=separator, names=header, header=0, float_precision="round_trip",
+            dtype=dict.fromkeys(set(header).intersection(text_columns), "str"),
+            keep_default_na=False, na_values=dict.fromkeys(others, ""),
+        )  # fmt: skip
+    undeclared = [name for name in others if pd.api.types.is_string_dtype(table[name].dtype)]
+    table[undeclared] = table[undeclared].fillna("")
+    return table
 
 
 # pyarrow and pandas raise all these exceptions for damaged Parquet files.
@@ -342,11 +323,8 @@ def _readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be read as a table: {reason(error)}") from None
 
 
-def check(table: pd.DataFrame, declared: Table, *, place: Callable[[int], str] = _row) -> pd.DataFrame:
-    """Convert the declared columns of `table` to their declared types, after a check of every cell.
-
-    `place` returns the name of a row for messages, such as "line 7", from its position.
-    """
+def check(table: pd.DataFrame, declared: Table) -> pd.DataFrame:
+    """Convert the declared columns of `table` to their declared types, after a check of every cell."""
     source = table.attrs.get("source", declared.name)
     converted = {}
     for column in declared.columns:
@@ -356,7 +334,7 @@ def check(table: pd.DataFrame, declared: Table, *, place: Callable[[int], str] =
         wrong, expected = _impossible(cells, column)
         if wrong.any():
             row = int(wrong.argmax())
-            raise InputError(f"{source}, {place(row)}: {column.name} is {shown(cells.iloc[row])}, expected {expected}")
+            raise InputError(f"{source}, row {row + 1}: {column.name} is {shown(cells.iloc[row])}, expected {expected}")
         plain = cells.astype("str").fillna("") if column.type is str else cells
         converted[column.name] = plain.astype(_DTYPES[column.type, column.missing])
     return table.assign(**converted)
@@ -366,28 +344,24 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[NDArray[np.bool_
     """Mask of the cells that do not fit the declaration, and a description of those that would."""
     none = np.zeros(len(cells), dtype=bool)
     is_bool = pd.api.types.is_bool_dtype(cells)
-    if column.type is bool:
-        return none if is_bool else ~none, "true or false"
     if column.type is list:
         return none, ""
+    if column.type is bool:
+        return none if is_bool else ~none, "true or false"
+    if column.choices:
+        return ~cells.fillna("").isin(column.choices).to_numpy(bool), f"one of {', '.join(column.choices)}"
     if column.type is str:
-        texts = cells.dropna().unique()
-        broken = [cell for cell in texts if BREAKS.search(str(cell))]
-        expected = "text without control characters"
-        if column.choices:
-            broken = [cell for cell in texts if str(cell) not in column.choices]
-            broken += ["", np.nan] if "" not in column.choices else []
-            expected = f"one of {', '.join(column.choices)}"
-        return cells.isin(broken).to_numpy(bool) if broken else none, expected
+        broken = [cell for cell in cells.dropna().unique() if BREAKS.search(str(cell))]
+        return cells.isin(broken).to_numpy(bool), "text without control characters"
     expected = "a whole number" if column.type is int else "a number"
     if is_bool:
         return ~none, expected
-    if not pd.api.types.is_numeric_dtype(cells):
-        words, cells = cells, pd.to_numeric(cells, errors="coerce")
-        is_word = (cells.isna() & words.notna() & (words != "")).to_numpy(bool)
-        if is_word.any():
-            return is_word, expected
-    numbers = cells.to_numpy() if cells.dtype.kind in "iuf" else cells.to_numpy(np.float64, na_value=np.nan)
+    numbers: NDArray[Any] = cells.to_numpy()
+    if numbers.dtype.kind not in "iuf":
+        numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    is_word = np.isnan(numbers) & (cells.notna() & (cells != "")).to_numpy(bool)
+    if is_word.any():
+        return is_word, expected
     with np.errstate(invalid="ignore"):
         if column.type is int:
             possible = (numbers >= 0) & (numbers <= 2**53) & (numbers % 1 == 0)
@@ -398,44 +372,12 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[NDArray[np.bool_
     return ~(possible | (np.isnan(numbers) & column.missing)), expected
 
 
-def whole(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Check the number of rows against the column `N_ROWS`, and drop it."""
-    if N_ROWS not in table.columns:
-        return table
-    stated = table[N_ROWS]
-    wrong = stated[stated != len(table)] if len(table) else pd.Series(["some"])
-    if len(wrong):
-        raise InputError(
-            f"{source} has {len(table):,} rows, but its column {N_ROWS} says {shown(wrong.iloc[0])}: it was truncated "
-            "or edited"
-        )
-    return table.drop(columns=N_ROWS)
-
-
-def repetition(keys: pd.DataFrame) -> tuple[int, int] | None:
-    """Positions of the first row that repeats the keys of an earlier row, and of that row; None if all differ."""
-    repeated = keys.duplicated().to_numpy()
-    if not repeated.any():
-        return None
-    row = int(repeated.argmax())
-    same = keys.groupby(list(keys.columns), sort=False, dropna=False).ngroup().to_numpy()  # missing cells are equal
-    return row, int((same == same[row]).argmax())
-
-
 def _check_suffix(path: Path) -> None:
     if path.suffix == ".parquet":
         need("pyarrow")
     if path.suffix not in (*SEPARATORS, ".parquet"):
         end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {end}, expected .tsv, .csv or .parquet")
-
-
-def _check_text(cells: pd.Series[Any], path: Path) -> None:
-    bad = cells[cells.astype(str).str.contains(_CONTROL.pattern, regex=True)]
-    if len(bad):
-        raise InputError(
-            f"{path}: found a control character in column `{cells.name}` ({quoted(bad.iloc[0])}), expected plain text"
-        )
 
 
 def shown(cell: object) -> str:
