@@ -13,6 +13,7 @@ from pairsig.comparisons import compare as pairwise
 from pairsig.comparisons import runs as several_runs
 from pairsig.comparisons.compare import Data, Pairs, prepared
 from pairsig.comparisons.wording import most_important, shown_adjusted, shown_p
+from pairsig.core.definitions import DEFAULT_TEST, find
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Resampling, Seed, seed_of
 from pairsig.io.choices import choose
@@ -317,10 +318,10 @@ def compare(
             n_resamples=None, n_units=n_units, only_a=None, only_b=None, log10_pvalue=-math.inf,
         )  # fmt: skip
     else:
-        tests = pairwise.planned([test] if test else [], [method] if method else [], [alternative])
+        chosen_test = find(test or DEFAULT_TEST, method, alternative)
         rows = pd.DataFrame(
             pairwise.compare(
-                statistics, [chosen], tests, pairs=pairs, baseline=baseline, unit=unit, resampling=resampling
+                statistics, [chosen], chosen_test, pairs=pairs, baseline=baseline, unit=unit, resampling=resampling
             )
         )
     notes: list[str] = []

@@ -130,8 +130,8 @@ def _add_compare(commands: console.Commands) -> None:
     group.add_argument("--all", action="store_true", help="every pair instead of the first with the others")
     _add_input(p, "of counts or outputs; which of a log's scores")
     group = p.group("test")
-    group.add_argument("--test", default="", metavar="T[,T]", help=", ".join(definitions.names()))
-    group.add_argument("--alternative", default="", metavar="A[,A]", help="two-sided (default), greater, less")
+    group.add_argument("--test", metavar="T", help=", ".join(definitions.names()))
+    group.add_argument("--alternative", metavar="A", help="two-sided (default), greater, less")
     group.add_argument("--margin", metavar="M", help="also test equality up to M, such as 1%%")
     _add(group, "unit", "n-resamples", "seed")
     group = p.group("output")
@@ -141,7 +141,7 @@ def _add_compare(commands: console.Commands) -> None:
     group.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
     _add(group, "plot", "flips")
     group.add_argument("--details", action="store_true", help="show all notes")
-    group.add_argument("--method", default="", metavar="M[,M]", help="of the bootstrap: shifted or percentile")
+    group.add_argument("--method", metavar="M", help="of the bootstrap: shifted or percentile")
     group.add_argument("--score-intervals", action="store_true", help="also show the 95 %% interval of each score")
     _add(group, "threads")
 
@@ -373,14 +373,14 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], 
     from pairsig.comparisons import compare, wording
     from pairsig.core.totals import Resampling
 
-    tests = compare.planned(_names(arguments.test), _names(arguments.method), _names(arguments.alternative))
+    test = definitions.find(arguments.test or definitions.DEFAULT_TEST, arguments.method, arguments.alternative)
     how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
     how |= _settings(arguments, "baseline", "unit", "margin", "score_intervals")
     tested: list[Tested] = []
     for systems in data:
         with console.progress("test") as progress:
             resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, progress=progress)
-            rows = compare.compare(systems, systems.metrics, tests, resampling=resampling, **how)
+            rows = compare.compare(systems, systems.metrics, test, resampling=resampling, **how)
         for metric in systems.metrics:
             tested.append((systems, metric, [row for row in rows if row["metric"] == metric.name]))
     whole = compare.adjust(list(chain.from_iterable(rows for *_, rows in tested)))

@@ -9,7 +9,8 @@ import pairsig
 import simulate
 from pairsig import InputError, Statistics, bootstrap_test, exact_test, margin_test, randomization_test
 from pairsig.comparisons import wording
-from pairsig.comparisons.compare import adjust, compare, named_pairs, planned
+from pairsig.comparisons.compare import adjust, compare, named_pairs
+from pairsig.core.definitions import TESTS, find
 from pairsig.core.totals import Resampling
 from pairsig.io.columns import BASELINE
 from pairsig.metrics import registry
@@ -36,11 +37,10 @@ SCORE = average("score")
 def test_every_row_is_the_test_of_two_systems(metric):
     """Every test, method and alternative that a pair in a fixed order has."""
     data, chosen = systems(metric)
-    tests = planned(
-        ["exact", "randomization", "bootstrap"], ["shifted", "percentile"], ["two-sided", "greater", "less"]
-    )
-    rows = compare(data, [chosen], tests, resampling=FEW)
-    assert len(rows) == 2 * len(tests) == 24
+    rows = [
+        row for test in TESTS if test.alternative != "observed" for row in compare(data, [chosen], test, resampling=FEW)
+    ]
+    assert len(rows) == 24
     functions = {"exact": exact_test, "randomization": randomization_test, "bootstrap": bootstrap_test}
     for row in rows:
         assert set(row) == set(BASELINE.names)
@@ -75,8 +75,8 @@ def test_which_pairs():
     with pytest.raises(InputError, match="found one system, expected at least two to compare"):
         compare(data.select(systems=names[:1]), [chosen])
     with pytest.raises(InputError, match="found the alternative 'greater' for all pairs of 3 systems"):
-        compare(data.select(systems=names[:3]), [chosen], planned(alternatives=["greater"]), pairs="all")
-    assert len(compare(data.select(systems=names[:2]), [chosen], planned(alternatives=["greater"]), pairs="all")) == 1
+        compare(data.select(systems=names[:3]), [chosen], find("exact", None, "greater"), pairs="all")
+    assert len(compare(data.select(systems=names[:2]), [chosen], find("exact", None, "greater"), pairs="all")) == 1
 
 
 def test_command_line_and_python_have_the_same_adjustment(tmp_path):
@@ -92,14 +92,14 @@ def test_command_line_and_python_have_the_same_adjustment(tmp_path):
     assert everything["pvalue_holm"].tolist() == holm(np.array([row["pvalue"] for row in wanted])).tolist()
 
 
-def test_holm_is_over_pairs_and_metrics_for_each_test():
+def test_holm_is_over_pairs_and_metrics_for_each_claim():
     data, chosen = systems()
-    rows = compare(data, [chosen, registry.metric("recall")], planned(["exact", "bootstrap"]), resampling=FEW)
-    for name in ("exact", "bootstrap"):
-        of_test = [row for row in rows if row["test"] == name]
-        p = np.array([row["pvalue"] for row in of_test])
-        assert [row["pvalue_holm"] for row in of_test] == pytest.approx(holm(p).tolist())
-        assert {row["n_compared"] for row in of_test} == {4}
+    rows = compare(data, [chosen, registry.metric("recall")], margin="3%")
+    for claim in ("two-sided", "equivalence"):
+        of_claim = [row for row in rows if row["alternative"] == claim]
+        p = np.array([row["pvalue"] for row in of_claim])
+        assert [row["pvalue_holm"] for row in of_claim] == pytest.approx(holm(p).tolist())
+        assert {row["n_compared"] for row in of_claim} == {4}
     # Randomization that stands for the exact test is of its family.
     mixed = [*compare(data, [chosen]), *compare(systems("bleu")[0], [registry.metric("bleu")], resampling=FEW)]
     assert {row["n_compared"] for row in adjust(mixed)} == {4}
@@ -109,7 +109,7 @@ def test_holm_is_over_pairs_and_metrics_for_each_test():
 def test_a_p_of_0_is_adjusted_as_its_bound():
     values = np.arange(30) % 3 + 2.0
     data = scores(a=values + 1, b=values, c=values + 0.9)
-    rows = compare(data, [SCORE], planned(["bootstrap"], [], ["observed"]), resampling=Resampling(100))
+    rows = compare(data, [SCORE], find("bootstrap", None, "observed"), resampling=Resampling(100))
     assert [row["pvalue"] for row in rows] == [0.0, 0.0]
     assert rows[0]["pvalue_holm"] == pytest.approx(2 * rows[0]["pvalue_high"])
     assert wording.shown_p(rows[0]) == wording.below(rows[0]["pvalue_high"]) == "< 0.0363"
@@ -144,7 +144,7 @@ def test_notes_of_a_row():
     (row,) = compare(scores(a=a, b=b), [SCORE])
     assert row["notes"][0].startswith("the systems differ on 4 of 12 segments, too few (below 10)")
     assert row["notes"][1].startswith("the 95 % interval excludes 0 although p is not below 0.05")
-    (row,) = compare(scores(a=a, b=b), [SCORE], planned(["bootstrap"], [], ["observed"]), resampling=FEW)
+    (row,) = compare(scores(a=a, b=b), [SCORE], find("bootstrap", None, "observed"), resampling=FEW)
     assert "10 to 21 % of test sets instead of 5 %" in row["notes"][-1]
     data, chosen = systems("accuracy", n_segments=70, document_size=5)
     for row in compare(data, [chosen]):
@@ -170,21 +170,6 @@ def test_items_that_only_one_system_gets_right():
     lower = average("score", higher_is_better=False)
     (row,) = compare(data.select(systems=["a", "b"]), [lower])
     assert (row["better"], row["only_a"], row["only_b"], row["difference"]) == ("b", 1, 2, pytest.approx(1 / 6))
-
-
-@pytest.mark.parametrize(
-    ("names", "methods", "alternatives", "message"),
-    [
-        (["exact", "exact"], [], [], "test exact is named 2 times"),
-        (["sign"], [], [], "unknown test 'sign', expected one of exact, randomization, bootstrap"),
-        (["exact"], ["shifted"], [], "the exact test has no methods to choose from, found method 'shifted'"),
-        (["bootstrap"], ["basic"], [], "unknown method: 'basic'"),
-        (["exact"], [], ["observed"], "unknown alternative of the exact test: 'observed'"),
-    ],
-)
-def test_tests_that_do_not_exist(names, methods, alternatives, message):
-    with pytest.raises(InputError, match=message):
-        planned(names, methods, alternatives)
 
 
 def test_a_table_of_rows():

@@ -131,7 +131,9 @@ def test_an_exact_test_on_the_command_line_imports_what_it_uses(forms, unused, t
 
 
 COMMANDS = (
-    "compare a.txt b.txt --n-resamples 50 --test exact,randomization,bootstrap --margin 3",
+    "compare a.txt b.txt --margin 3",
+    "compare a.txt b.txt --n-resamples 50 --test randomization",
+    "compare a.txt b.txt --n-resamples 50 --test bootstrap",
     "rank a.txt b.txt c.txt --n-resamples 50",
     "compare a.txt b.txt c.txt --all",
     "plan --metric accuracy --score 80 --gain 8 --correlation 0.5",

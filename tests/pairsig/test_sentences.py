@@ -32,8 +32,8 @@ def passed(*wins: int, n: int = 200) -> statistics.Statistics:
     return statistics.Statistics.from_arrays(dict(zip(names, counts, strict=True)), ("correct", "total"))
 
 
-def said(*wins: int, tests: tuple[str, ...] = (), n: int = 200, **options: object) -> str:
-    table, _ = compare_with_one(passed(*wins, n=n), [ACCURACY], tests, n_resamples=2000, **options)
+def said(*wins: int, test: str = "exact", n: int = 200, **options: object) -> str:
+    table, _ = compare_with_one(passed(*wins, n=n), [ACCURACY], test, n_resamples=2000, **options)
     return sentences.of_systems(table)
 
 
@@ -91,27 +91,27 @@ def test_several_systems_are_adjusted():
 )
 def test_what_the_test_is_called(test, method, alternative, words):
     methods = (method,) if method else ()
-    assert f"; {words}, p" in said(12, tests=(test,), methods=methods, alternatives=(alternative,))
+    assert f"; {words}, p" in said(12, test=test, method=methods[0] if methods else None, alternative=alternative)
 
 
 def test_a_p_of_zero_is_a_bound():
-    message = said(60, tests=("bootstrap",), alternatives=("observed",))
+    message = said(60, test="bootstrap", alternative="observed")
     bound = float(re.search(r"p < ([\d.e-]+),", message)[1])
     assert bound == pytest.approx(1 - 0.025 ** (1 / 2000), rel=0.01)  # Clopper and Pearson, none of 2,000
-    several = said(60, 61, tests=("bootstrap",), alternatives=("observed",))
+    several = said(60, 61, test="bootstrap", alternative="observed")
     assert len(re.findall(r"p < 0\.00369", several)) == 2  # twice that, rounded up
 
 
 def test_a_p_of_zero_of_few_resamples_shows_nothing():
     """None of 20 resamples: p is below 0.17, and says no more than that."""
-    table, _ = compare_with_one(passed(60, 61), [ACCURACY], ("bootstrap",), alternatives=("observed",), n_resamples=20)
+    table, _ = compare_with_one(passed(60, 61), [ACCURACY], "bootstrap", alternative="observed", n_resamples=20)
     assert (table["pvalue"] == 0).all()
     said = sentences.of_systems(table)
     assert "s1 (ahead by 30.0, p < 0.337) and s2 (ahead by 30.5, p < 0.337) are not significantly different" in said
 
 
 def test_an_exact_p_that_no_float_holds_is_a_bound():
-    several = said(2000, 2001, 3, tests=("exact",), n=4000)
+    several = said(2000, 2001, 3, test="exact", n=4000)
     assert len(re.findall(r"p < 1e-300", several)) == 2
     assert "p = 0" not in several.replace("p = 0.", "")
 
@@ -193,15 +193,15 @@ class TestSignatures:
 
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
-        table, _ = compare_with_one(passed(12), [ACCURACY], ["exact", "randomization"], n_resamples=2000)
-        last = wording.render(table, style).splitlines()[-2:]
+        table, _ = compare_with_one(passed(12), [ACCURACY], margin=20)
+        last = wording.render(table, style).splitlines()[-4:]
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):
                 assert setting.replace("_", "\\_" if style == "latex" else "_") in line
 
 
 def test_a_one_sided_test_names_its_direction_and_has_no_p_by_definition():
-    message = said(12, alternatives=("greater",))
+    message = said(12, alternative="greater")
     assert message.startswith(
         "The score of base is not significantly greater than that of s1: s1 is ahead by 6.0 points"
     )
@@ -210,7 +210,7 @@ def test_a_one_sided_test_names_its_direction_and_has_no_p_by_definition():
     won[..., 1] = lost[..., 1] = 1
     won[0, 0, 0] = won[1, 1, 0] = 1  # one item each: P(Bin(2, ½) >= 1) = 3/4
     tied = statistics.Statistics.from_arrays({"a": won[0], "b": won[1]}, ("correct", "total"))
-    table, _ = compare_with_one(tied, [ACCURACY], (), alternatives=("greater",), n_resamples=100)
+    table, _ = compare_with_one(tied, [ACCURACY], "exact", alternative="greater", n_resamples=100)
     assert "p = 0.75, n = 4" in sentences.of_systems(table)
     assert "by definition" not in sentences.of_systems(table)
 

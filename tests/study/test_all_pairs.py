@@ -5,7 +5,8 @@ import pytest
 
 import simulate
 from pairsig import InputError
-from pairsig.comparisons.compare import compare, planned
+from pairsig.comparisons.compare import compare
+from pairsig.core.definitions import find
 from pairsig.core.totals import Resampling
 from pairsig.io.columns import COMPARISONS
 from pairsig.metrics import registry
@@ -23,7 +24,7 @@ def test_the_table_has_the_p_values_of_compare(metric):
     assert tuple(table.columns) == COMPARISONS.names
     rows = {
         frozenset((row["system_a"], row["system_b"])): row
-        for row in compare(data, [registry.metric(metric)], planned(["bootstrap"]), pairs="all",
+        for row in compare(data, [registry.metric(metric)], find("bootstrap"), pairs="all",
                            resampling=Resampling(2000, 7))
     }  # fmt: skip
     groups = dict(zip(data.systems, data.groups, strict=True))

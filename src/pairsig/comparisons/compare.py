@@ -7,9 +7,9 @@ p-values and the same adjustment, whoever asks.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -60,7 +60,7 @@ _OF_DRAWS = ("n_resamples", "n_greater", "n_equal")
 def compare(
     data: Statistics,
     metrics: Sequence[Metric],
-    tests: Sequence[Test] = (),
+    test: Test | None = None,
     *,
     pairs: Pairs = "first",
     baseline: str | None = None,
@@ -69,7 +69,7 @@ def compare(
     score_intervals: bool = False,
     resampling: Resampling | None = None,
 ) -> list[Row]:
-    """Compare systems in pairs, by every metric and test: one row of table `BASELINE` each.
+    """Compare systems in pairs, by every metric: one row of table `BASELINE` each.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def compare(
         Systems with one output each.
     metrics
         Metrics of the data.
-    tests
-        What `planned` returns; by default the exact test. Where a test does not exist or takes too long, the Monte
-        Carlo test replaces it, and the row says so.
+    test
+        By default the exact test. Where it does not exist or takes too long, randomization replaces it, and the row
+        says so.
     pairs, baseline
         The first system and every other (the default), or all pairs; with a baseline, every other system and the
         baseline. Differences are score(A) − score(B).
@@ -94,18 +94,18 @@ def compare(
 
     Returns
     -------
-    Rows with p-values adjusted for the number of pairs and metrics (Holm 1979), separately for each test; `notes` of a
+    Rows with p-values adjusted for the number of pairs and metrics (Holm 1979), separately for each claim; `notes` of a
     row are caveats, the most important one first.
     """
     once([metric.name for metric in metrics], "metric")
     if not metrics:
         raise InputError("found no metric, expected at least one")
     named = named_pairs(data.systems, pairs, baseline)
-    tests = tests or planned()
-    if any(test.directed for test in tests) and pairs == "all" and baseline is None and len(data.systems) > 2:
+    test = test or find(definitions.DEFAULT_TEST)
+    if test.directed and pairs == "all" and baseline is None and len(data.systems) > 2:
         raise InputError(
-            f"found the alternative {next(test.alternative for test in tests if test.directed)!r} for all pairs of "
-            f"{len(data.systems)} systems, expected two systems, or a baseline: which score should be greater?"
+            f"found the alternative {test.alternative!r} for all pairs of {len(data.systems)} systems, expected two "
+            "systems, or a baseline: which score should be greater?"
         )
     places = np.array([[data.systems.index(a), data.systems.index(b)] for a, b in named])
     rows: list[Row] = []
@@ -114,12 +114,12 @@ def compare(
         of_pairs = Intervals(scorer.counts, metric, unit)
         intervals = [of_pairs.of(a, b) for a, b in places.tolist()]
         cells = _cells(data, scorer, intervals, places, score_intervals)
-        by_test = [_tested(data, scorer, intervals, places, cells, test, resampling or Resampling()) for test in tests]
-        for number, of_pair in enumerate(cells):  # all tests of the first pair, then those of the next
-            rows += [of_test[number] for of_test in by_test]
+        tested = _tested(data, scorer, intervals, places, cells, test, resampling or Resampling())
+        for number, row in enumerate(tested):
+            rows.append(row)
             if margin is not None:
                 pair = Pair(metric, data.of(metric)[places[number]], data.documents_if(unit))
-                rows += _against(data, pair, of_pair, margin)
+                rows += _against(data, pair, cells[number], margin)
     return adjust([row | {"notes": list(filter(None, row["notes"]))} for row in rows])
 
 
@@ -178,23 +178,6 @@ def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | 
         return list(combinations(systems, 2))
     first, *others = systems
     return [(first, other) for other in others]
-
-
-def planned(tests: Sequence[str] = (), methods: Sequence[str] = (), alternatives: Sequence[str] = ()) -> list[Test]:
-    """Every named test with each of the methods that it has, or its default, and with each alternative."""
-    for names, noun in ((tests, "test"), (methods, "method"), (alternatives, "alternative")):
-        once(names, noun)
-    tests = tests or [definitions.DEFAULT_TEST]
-    known = list(dict.fromkeys(chain.from_iterable(definitions.methods(test) for test in tests)))
-    for method in filter(None, methods):
-        if not known:
-            find(tests[0], method)  # raises an error: the test has no methods
-        choose(method, known, "method:")
-    chosen = []
-    for test in tests:
-        ways = [method for method in methods if method in definitions.methods(test)] or [""]
-        chosen += [find(test, *way) for way in product(ways, alternatives or [""])]
-    return chosen
 
 
 def results_of(
@@ -350,20 +333,13 @@ def _ends(name: str, low: float, high: float) -> Row:
 
 
 def adjust(rows: list[Row]) -> list[Row]:
-    """Give the rows p-values adjusted for the number of pairs, metrics and tasks, separately for each test.
+    """Give the rows p-values adjusted for the number of pairs, metrics and tasks, separately for each claim.
 
-    Where one test stands for another that does not exist, as randomization for the exact test, both are one family. A
-    p-value of 0 from b resamples is adjusted as its upper bound.
+    A p-value of 0 from b resamples is adjusted as its upper bound.
     """
-    keys = [(row["test"], row["method"], row["alternative"]) for row in rows]
-    drawn = [key if key[0] == "margin" else (find(*key).monte_carlo.name, *key[1:]) for key in keys]
-    of_pair = ("metric", "system_a", "system_b", "n_segments", "score_a", "score_b")
-    pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
-    if len(pairs) < len(rows):  # both the exact and the Monte Carlo test of a pair
-        drawn = keys
-    families: dict[Hashable, list[Row]] = {}
-    for row, key in zip(rows, drawn, strict=True):
-        families.setdefault(key, []).append(row)
+    families: dict[str, list[Row]] = {}  # by the claim about the margin, "" for the test of a difference
+    for row in rows:
+        families.setdefault(row["alternative"] if row["test"] == "margin" else "", []).append(row)
     for family in families.values():
         p = np.array([row["pvalue"] or row["pvalue_high"] for row in family])
         for row, adjusted in zip(family, holm(p).tolist(), strict=True):

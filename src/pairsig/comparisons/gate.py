@@ -22,7 +22,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pairsig.comparisons.compare import Data, compare, planned, prepared
+from pairsig.comparisons.compare import Data, compare, prepared
+from pairsig.core.definitions import find
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling, Seed, seed_of
 from pairsig.io import rendering
@@ -273,8 +274,9 @@ def _rare(pair: Pair, alpha: float) -> float:
 def _checked(statistics: Statistics, pair: Pair, margin: float, alpha: float, resampling: Resampling) -> Row:
     """The numbers of a score; system A is the baseline."""
     up, down = ("greater", "less") if pair.metric.higher_is_better else ("less", "greater")
-    worse, better = compare(
-        statistics, [pair.metric], planned(alternatives=[up, down]), unit=pair.unit, resampling=resampling
+    (worse,), (better,) = (
+        compare(statistics, [pair.metric], find("exact", None, side), unit=pair.unit, resampling=resampling)
+        for side in (up, down)
     )
     intervals = Intervals(pair.units, pair.metric, pair.unit)
     loss = max(_rare(pair, alpha), (_students if intervals.items is None else _tangos)(intervals, alpha))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context
 from typing import Any
@@ -33,15 +32,13 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
     of_pair = {"metric": "", "n_units": "n"} | headings | {"difference": "A − B [95 %]"}
     alone = {"only_a": "", "only_b": ""} if any(row["only_a"] is not None for row in table) else {}
     columns = BASELINE.view(**of_pair, **alone, test="", pvalue="")
-    several = len({row["alternative"] for row in table if row["margin"] is None}) > 1
-    of_both_sides = defaultdict(str, {"two-sided": " two-sided" * several})
     falls = {row["metric"] for row in table if lower_is_better(row, row["system_b"])}
     rows = [
         row
         | {
             "metric": metric_name(row["metric"]) + " ↓" * (row["metric"] in falls),  # lower is better
             "difference": _with_interval(row),
-            "test": label(row["test"], row["method"], row["alternative"]) + of_both_sides[row["alternative"]],
+            "test": label(row["test"], row["method"], row["alternative"]),
             "pvalue": shown_p(row),
             "pvalue_holm": adjusted,
         }
