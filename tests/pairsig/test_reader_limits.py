@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pairsig.io.errors import InputError
@@ -98,11 +97,3 @@ def test_summaries_of_short_sentences_count_those_of_their_length(file: Any) -> 
     for n in (2, 0):
         with pytest.raises(InputError, match=f"found Number of sentence {n}, expected 1.00"):
             evalb.read(listing(n))
-
-
-def test_trees_are_complete_if_all_three_counts_are_equal_and_crossing_is_counted_up_to_2() -> None:
-    counts = [(3, 4, 3, 0), (3, 3, 4, 2), (2, 2, 2, 3), (0, 0, 0, 9)]
-    rows = [evalb._Row(n, n, 5, 0, *of_row, 5, 5) for n, of_row in enumerate(counts)]
-    assert evalb._columns(rows, np.array([True, True, True, True]))["complete"].tolist() == [0, 0, 1, 1]
-    summary = evalb._summary(rows)
-    assert [summary[name] for name in ("Complete match", "No crossing", "2 or less crossing")] == [50, 25, 50]

@@ -29,7 +29,6 @@ class Parameters:
 
     labeled: bool = True  # whether matching brackets must have the same label as well as the same span
     delete_label: frozenset[str] = frozenset()  # words with such a tag are deleted; phrases lose only their bracket
-    delete_label_for_length: frozenset[str] = frozenset()  # tags of words that do not count towards the length
     # Tags that are confused with those of quotation marks. If the numbers of words differ, a word `'`, `"` or `/` with
     # such a tag is restored when only one side deletes it.
     quote_label: frozenset[str] = frozenset()
@@ -46,13 +45,11 @@ class Parameters:
 
 COLLINS = Parameters(
     delete_label=frozenset(["TOP", "-NONE-", ",", ":", "``", "''", "."]),
-    delete_label_for_length=frozenset(["-NONE-"]),
     eq_label=frozenset([("ADVP", "PRT")]),
 )
 """evalb's COLLINS.prm: the scoring of Collins (1997) and of almost all later publications."""
 
-_SUMS = ("matched", "predicted", "gold", "crossing", "words", "correct_tags", "complete")
-_COLUMNS = (*_SUMS, "length", "status")
+_COLUMNS = ("matched", "predicted", "gold")
 _NUMBERS = ("LABELED", "CUTOFF_LEN", "MAX_ERROR", "DEBUG", "DISC_ONLY")
 _LABELS = ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
 _PAIRS = ("EQ_LABEL", "EQ_WORD")
@@ -64,8 +61,8 @@ _QUOTES = frozenset("'\"/")
 def read_parameters(path: str | PathLike[str]) -> Parameters:
     """Read a parameter file of evalb, with one `KEYWORD value` per line; lines that begin with `#` are comments.
 
-    DEBUG and CUTOFF_LEN (of evalb's summary) are ignored. DISC_ONLY (from disco-dop's evalb) must be 0, since bracketed
-    trees have no discontinuous constituents.
+    DEBUG, CUTOFF_LEN and DELETE_LABEL_FOR_LENGTH (of evalb's summary) are ignored. DISC_ONLY (from disco-dop's evalb)
+    must be 0, since bracketed trees have no discontinuous constituents.
     """
     parameters: dict[str, Any] = {}
     for number, line in enumerate(open_text(path), start=1):
@@ -82,6 +79,8 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
         wanted = 2 if keyword in _PAIRS else 1
         if len(values) != wanted:
             raise bad(f"{len(values)} values for {keyword}", str(wanted))
+        if keyword == "DELETE_LABEL_FOR_LENGTH":
+            continue
         if keyword in _LABELS:
             parameters[name] = parameters.get(name, frozenset()) | {values[0]}
         elif keyword in _PAIRS:
@@ -130,12 +129,8 @@ def parseval(
 
     Returns
     -------
-    Columns, int64 of shape (sentences,): `matched`, `predicted`, `gold`; `crossing`, predicted brackets that cross a
-    gold bracket; `words`, words of the reference after deletion, and `correct_tags` among them; `complete`, 1 if all
-    brackets match; `length` of the gold sentence for the cutoff; and evalb's `status`: 0 for a scored sentence, 1 for
-    an error (the words differ in number or form), 2 for a skipped sentence (the output has no words). For a failed
-    sentence, `matched`, `crossing`, `correct_tags` and `complete` are 0. A note reports the number of failed sentences.
-    A sentence without words in the reference has status 2 as well, but did not fail and adds nothing to the sums.
+    Columns `matched`, `predicted` and `gold`, int64 of shape (sentences,). A note reports the number of failed
+    sentences. A sentence without words in the reference did not fail, and adds nothing to the sums.
     """
     if parameters is None:
         parameters = COLLINS
@@ -150,10 +145,10 @@ def parseval(
     errors: list[str] = []
     missing: list[str] = []
     for index, trees in enumerate(zip(output, reference, strict=True)):
-        row, reason = _count_sentence(*trees, parameters, index + 1, skip_failed=skip_failed)
+        row, has_parse, reason = _count_sentence(*trees, parameters, index + 1, skip_failed=skip_failed)
         if reason:
             errors.append(f"sentence {index + 1} ({reason})")
-        elif row[-1] and _Parse(trees[1], parameters, "").words:
+        elif not has_parse and _Parse(trees[1], parameters, "").words:
             missing.append(f"sentence {index + 1}")
         for name, value in zip(_COLUMNS, row, strict=True):
             counts[name][index] = value
@@ -169,20 +164,19 @@ def parseval(
 
 def _count_sentence(
     system_tree: Tree | None, gold_tree: Tree | None, parameters: Parameters, number: int, *, skip_failed: bool
-) -> tuple[tuple[int, ...], str]:
-    """The columns of a sentence, and the reason why it is an error, if it is one."""
+) -> tuple[tuple[int, int, int], bool, str]:
+    """The columns of a sentence, whether it has a parse, and why its words differ from the reference, if they do."""
     system = _Parse(system_tree, parameters, f"tree {number} of the output")
     gold = _Parse(gold_tree, parameters, f"tree {number} of the reference")
-    status, reason = _compare_words(system, gold, parameters)
-    if status == 0:
-        row = _compare(system, gold, parameters)
-    elif skip_failed:
-        row = (0,) * len(_SUMS)
-    else:
-        # Parse again, since the comparison may have restored quotation marks.
-        ours, theirs = _Parse(system_tree, parameters, ""), _Parse(gold_tree, parameters, "")
-        row = (0, len(ours.scored_brackets()), len(theirs.scored_brackets()), 0, len(theirs.words), 0, 0)
-    return (*row, gold.length, status), reason
+    has_parse = bool(system.words)
+    reason = _word_difference(system, gold, parameters) if has_parse else ""
+    if has_parse and not reason:
+        return _compare(system, gold, parameters), has_parse, reason
+    if skip_failed:
+        return (0, 0, 0), has_parse, reason
+    # Parse again, since the comparison may have restored quotation marks.
+    ours, theirs = _Parse(system_tree, parameters, ""), _Parse(gold_tree, parameters, "")
+    return (0, len(ours.scored_brackets()), len(theirs.scored_brackets())), has_parse, reason
 
 
 def _failures(errors: Sequence[str], missing: Sequence[str], n_sentences: int, *, skip_failed: bool) -> str:
@@ -220,10 +214,8 @@ class _Parse:
     def __init__(self, tree: Tree | None, parameters: Parameters, name: str) -> None:
         self.parameters = parameters
         self.words: list[str] = []
-        self.tags: list[str] = []
         self.brackets: list[_Bracket] = []  # in the order they open
         self.quotes: list[_Quote] = []
-        self.length = 0
 
         open_brackets: list[int] = []
         # Nodes to visit, the next one last; the index of a bracket marks its end.
@@ -246,16 +238,13 @@ class _Parse:
                 self.brackets.append(_Bracket(node.label(), len(self.words), -1))
 
     def _add_word(self, word: str, tag: str, open_brackets: list[int]) -> None:
-        self.length += tag not in self.parameters.delete_label_for_length
         if tag in self.parameters.quote_label and word in _QUOTES:
             self.quotes.append(_Quote(word, tag, len(self.words), len(self.brackets), open_brackets.copy()))
         if tag not in self.parameters.delete_label:
             self.words.append(word)
-            self.tags.append(tag)
 
     def put_back(self, quote: _Quote) -> None:
         self.words.insert(quote.position, quote.word)
-        self.tags.insert(quote.position, quote.tag)
         for bracket in self.brackets[quote.bracket :]:
             bracket.start += 1
             bracket.end += 1
@@ -274,19 +263,17 @@ class _Parse:
         return [bracket for bracket in cut if bracket.label not in self.parameters.deleted_brackets]
 
 
-def _compare_words(system: _Parse, gold: _Parse, parameters: Parameters) -> tuple[int, str]:
-    """Status of a sentence, and the reason why it is an error."""
-    if not system.words:
-        return 2, ""
+def _word_difference(system: _Parse, gold: _Parse, parameters: Parameters) -> str:
+    """How the words of a sentence differ from those of the reference, or ""."""
     if len(system.words) != len(gold.words):
         _put_quotes_back(system, gold, parameters.delete_label)
     if len(system.words) != len(gold.words):
-        return 1, f"{len(system.words)} words, expected {len(gold.words)}"
+        return f"{len(system.words)} words, expected {len(gold.words)}"
     same = _equality(parameters.eq_word)
     for ours, theirs in zip(system.words, gold.words, strict=True):
         if not same(ours, theirs):
-            return 1, f"word {quoted(ours)}, expected {quoted(theirs)}"
-    return 0, ""
+            return f"word {quoted(ours)}, expected {quoted(theirs)}"
+    return ""
 
 
 def _put_quotes_back(system: _Parse, gold: _Parse, deleted: frozenset[str]) -> None:
@@ -300,8 +287,8 @@ def _put_quotes_back(system: _Parse, gold: _Parse, deleted: frozenset[str]) -> N
                 system.put_back(ours)
 
 
-def _compare(system: _Parse, gold: _Parse, parameters: Parameters) -> tuple[int, ...]:
-    """The columns of a sentence whose words are the same, from `matched` to `complete`."""
+def _compare(system: _Parse, gold: _Parse, parameters: Parameters) -> tuple[int, int, int]:
+    """The columns of a sentence whose words are the same."""
     same = _equality(parameters.eq_label)
     ours, theirs = system.scored_brackets(), gold.scored_brackets()
     free: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -315,23 +302,7 @@ def _compare(system: _Parse, gold: _Parse, parameters: Parameters) -> tuple[int,
                 del labels[index]
                 matched += 1
                 break
-    tags = sum(map(same, system.tags, gold.tags))
-    complete = matched == len(ours) == len(theirs)
-    return matched, len(ours), len(theirs), _crossing(ours, theirs), len(gold.words), tags, complete
-
-
-def _crossing(ours: Sequence[_Bracket], theirs: Sequence[_Bracket]) -> int:
-    """Number of our brackets that cross one of theirs, so that each contains only one end of the other."""
-    n = max((bracket.end for bracket in (*ours, *theirs)), default=0)
-    last_end, first_start = [0] * (n + 1), [n] * (n + 1)  # of their brackets that start, and that end, at a word
-    for bracket in theirs:
-        last_end[bracket.start] = max(last_end[bracket.start], bracket.end)
-        first_start[bracket.end] = min(first_start[bracket.end], bracket.start)
-    return sum(
-        max(last_end[bracket.start + 1 : bracket.end], default=0) > bracket.end
-        or min(first_start[bracket.start + 1 : bracket.end], default=n) < bracket.start
-        for bracket in ours
-    )
+    return matched, len(ours), len(theirs)
 
 
 @cache

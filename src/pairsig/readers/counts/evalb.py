@@ -11,20 +11,10 @@ from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath
-from pairsig.metrics import Metric, registry
-from pairsig.metrics.counts import accuracy
+from pairsig.metrics import registry
 from pairsig.readers import Reader
 from pairsig.readers.output import NUMBER, Output
 from pairsig.readers.outputs import text
-
-COMPLETE_MATCH = Metric(
-    "complete_match", ("complete", "sentences"), accuracy,
-    "100 · Σ sentences whose brackets all match / Σ scored sentences", at_most=(("complete", "sentences"),),
-)  # fmt: skip
-TAGGING_ACCURACY = Metric(
-    "tagging_accuracy", ("correct_tags", "words"), accuracy, "100 · Σ words with the correct tag / Σ words",
-    at_most=(("correct_tags", "words"),),
-)  # fmt: skip
 
 # ID, length, status, recall, precision, matched, gold, test, crossing, words, correct tags, tag accuracy.
 _COUNT = r"(\d{1,9})"
@@ -36,9 +26,9 @@ _ROW = re.compile(
 _LIKE_A_ROW = re.compile(r"\s*\d+\s+\d+\s", re.ASCII)
 _RULE = re.compile(r"={40,}\s*")
 _TOTALS = re.compile(
-    rf"\s*{NUMBER}\s+{NUMBER}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+\d+\s+{_COUNT}\s+{_COUNT}\s+{NUMBER}\s*", re.ASCII
+    rf"\s*{NUMBER}\s+{NUMBER}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+\d+\s+\d+\s+\d+\s+{NUMBER}\s*", re.ASCII
 )
-_SUMS = ("matched", "gold", "predicted", "words", "correct_tags")
+_SUMS = ("matched", "gold", "predicted")
 _PART = re.compile(rf"-- (?:All|len<={_COUNT}) --\s*", re.ASCII)
 _SCORE = re.compile(rf"-?nan|{NUMBER}")
 
@@ -55,9 +45,6 @@ class _Row(NamedTuple):
     matched: int
     gold: int
     predicted: int
-    crossing: int
-    words: int
-    correct_tags: int
 
 
 def read(path: AnyPath) -> Output:
@@ -69,8 +56,7 @@ def read(path: AnyPath) -> Output:
     number.
 
     The summary of evalb is checked: if its totals and scores differ from those of the rows, in the printed digits, the
-    listing is incomplete or was not written by evalb. (The sum of `Cross` is not checked, since evalb's source of 1997
-    prints a number of sentences there.)
+    listing is incomplete or was not written by evalb.
 
     Parameters
     ----------
@@ -79,7 +65,7 @@ def read(path: AnyPath) -> Output:
 
     Returns
     -------
-    Counts with the metrics `f1`, `precision`, `recall`, `complete_match` and `tagging_accuracy`.
+    Counts with the metrics `f1`, `precision` and `recall`.
     """
     lines = text.read(path)
     end = _end_of_rows(lines)
@@ -93,7 +79,7 @@ def read(path: AnyPath) -> Output:
     return Output(
         source=str(path), items=tuple(str(row.identifier) for row in rows), by="sentence",
         values=_columns(rows, scored),
-        metrics=(*map(registry.metric, ("f1", "precision", "recall")), COMPLETE_MATCH, TAGGING_ACCURACY),
+        metrics=tuple(map(registry.metric, ("f1", "precision", "recall"))),
         # Not the words, since evalb restores quotation marks that a system has tagged differently.
         shared=("length", "gold"), scored=scored,
         notes=tuple(notes), lines=tuple(row.line for row in rows),
@@ -121,14 +107,13 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
                 f"{where}: found {quoted(line.strip())}, expected the 12 columns of a sentence: ID, length, status (0, "
                 "1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, tag accuracy"
             )
-        row = _Row(number, *map(int, match.group(1, 2, 3, 6, 7, 8, 9, 10, 11)))
+        row = _Row(number, *map(int, match.group(1, 2, 3, 6, 7, 8)))
         if seen.setdefault(row.identifier, number) != number:
             again = f"found sentence {row.identifier} again (first in line {seen[row.identifier]})"
             raise InputError(f"{where}: {again}, expected the listing of a single run")
         for name, field, part, whole in (
             ("recall", 4, row.matched, row.gold),
             ("precision", 5, row.matched, row.predicted),
-            ("tag accuracy", 12, row.correct_tags, row.words),
         ):
             printed = float(match[field])
             if part > whole or (row.status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
@@ -145,10 +130,7 @@ def _columns(rows: Sequence[_Row], scored: NDArray[np.bool_]) -> dict[str, NDArr
     valid = scored.astype(np.int64)
     table = dict(zip(_Row._fields, np.array(rows, dtype=np.int64).T, strict=True))
     columns = {name: table[name] * valid for name in _SUMS}
-    # evalb compares counts, so a sentence without brackets in both trees is complete, although it prints 0.00.
-    matched, predicted, gold = columns["matched"], columns["predicted"], columns["gold"]
-    columns["complete"] = ((matched == predicted) & (matched == gold)) * valid
-    return columns | {"sentences": valid, "length": table["length"]}
+    return columns | {"length": table["length"]}
 
 
 def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence[_Row]) -> list[str]:
@@ -183,7 +165,7 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
 def _summary(rows: Sequence[_Row]) -> dict[str, float]:
     """The summary that evalb would print for these sentences, by evalb's labels."""
     valid = [row for row in rows if row.status == 0]
-    sums = {name: sum(getattr(row, name) for row in valid) for name in (*_SUMS, "crossing")}
+    sums = {name: sum(getattr(row, name) for row in valid) for name in _SUMS}
     return {
         "Number of sentence": len(rows),
         "Number of Error sentence": sum(row.status == 1 for row in rows),
@@ -192,11 +174,6 @@ def _summary(rows: Sequence[_Row]) -> dict[str, float]:
         "Bracketing Recall": _percent(sums["matched"], sums["gold"]),
         "Bracketing Precision": _percent(sums["matched"], sums["predicted"]),
         "Bracketing FMeasure": _percent(2 * sums["matched"], sums["gold"] + sums["predicted"]),
-        "Complete match": _percent(sum(row.matched == row.gold == row.predicted for row in valid), len(valid)),
-        "Average crossing": _percent(sums["crossing"], len(valid)) / 100,
-        "No crossing": _percent(sum(row.crossing == 0 for row in valid), len(valid)),
-        "2 or less crossing": _percent(sum(row.crossing <= 2 for row in valid), len(valid)),
-        "Tagging accuracy": _percent(sums["correct_tags"], sums["words"]),
     }
 
 
@@ -207,7 +184,7 @@ def _percent(part: float, whole: float) -> float:
 READER = Reader(
     read=read,
     content="evalb's listing",
-    metrics="F1, precision, recall, complete match, tagging accuracy",
+    metrics="F1, precision, recall",
     recognizes=lambda file: any(map(_ROW.fullmatch, file.rows)),
     example=(
         f"  Sent.  Matched\n{'=' * 76}\n"
