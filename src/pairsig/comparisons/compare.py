@@ -53,9 +53,6 @@ INSTEAD = (
 )
 """A note where randomization replaces the exact test."""
 
-_OF_P = ("pvalue", "log10_pvalue", "pvalue_low", "pvalue_high", "estimator")
-_OF_DRAWS = ("n_resamples", "n_greater", "n_equal")
-
 
 def compare(
     data: Statistics,
@@ -180,41 +177,6 @@ def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | 
     return [(first, other) for other in others]
 
 
-def results_of(
-    scorer: Scorer, pairs: NDArray[np.intp], test: Test, resampling: Resampling, *, favoured: bool = True
-) -> dict[str, NDArray[Any]]:
-    """Columns of table `COMPARISONS` about tests of pairs of systems over common draws, and the test of each, `by`.
-
-    `pairs` are positions (pairs × 2) of the better and the other system. Those for which an exact test is out of reach
-    get the Monte Carlo test; then `n_resamples` is not 0. `favoured` is `Test.favours` of all pairs.
-    """
-    floats = ("pvalue", "log10_pvalue", "pvalue_low", "pvalue_high", "pvalue_linear", "n_added", "n_removed")
-    cells: dict[str, NDArray[Any]] = {name: np.full(len(pairs), np.nan) for name in floats}
-    cells |= {name: np.zeros(len(pairs), dtype=np.int64) for name in _OF_DRAWS}
-    cells |= {"estimator": np.full(len(pairs), "", dtype=object), "by": np.full(len(pairs), test, dtype=object)}
-    p, log10_p = cells["pvalue"], cells["log10_pvalue"]
-    if test.exact:
-        threads, progress = resampling.threads, resampling.progress
-        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=threads, progress=progress)
-        for row in np.flatnonzero(~np.isnan(logs)):
-            p[row], log10_p[row] = exact.probability(float(logs[row]))
-        cells["pvalue_low"][:] = cells["pvalue_high"][:] = p
-    drawn, used = np.isnan(p), test.monte_carlo
-    if drawn.any():
-        counts, estimate = sampling.by_draws(scorer, pairs[drawn], used, resampling, favoured=favoured)
-        cells["by"][drawn] = used
-        for name, values in (
-            ("pvalue", estimate.pvalue), ("pvalue_low", estimate.low), ("pvalue_high", estimate.high),
-            ("estimator", estimate.estimator if used.draw == "swap" else ""), ("n_resamples", counts.n_resamples),
-            ("n_greater", counts.n_greater), ("n_equal", counts.n_equal), ("pvalue_linear", counts.linear),
-            ("n_added", counts.n_added), ("n_removed", counts.n_removed),
-        ):  # fmt: skip
-            cells[name][drawn] = values
-        with np.errstate(divide="ignore"):
-            log10_p[drawn] = np.log10(p[drawn])
-    return cells
-
-
 def _cells(
     data: Statistics, scorer: Scorer, intervals: Sequence[Interval], places: NDArray[np.intp], score_intervals: bool
 ) -> list[Row]:
@@ -268,28 +230,59 @@ def _tested(
     rows: list[Row] = [{}] * len(cells)
     for side in (True, False):
         some = np.flatnonzero(favoured == side)
-        if not len(some):
-            continue
-        results = results_of(scorer, better_first[some], test, resampling, favoured=side)
-        for place, *values in zip(some.tolist(), *(column.tolist() for column in results.values()), strict=True):
-            result = dict(zip(results, values, strict=True))
-            used, interval = result["by"], intervals[place]
-            drawn = "" if used.exact else resampling.signature
+        results = _results(scorer, better_first[some], test, resampling, favoured=side) if len(some) else []
+        for place, (used, result) in zip(some.tolist(), results, strict=True):
+            interval, drawn = intervals[place], "" if used.exact else resampling.signature
             caveats = [
                 used.warning,
                 interval.disagrees(result["pvalue"]) if used.two_sided else "",
                 INSTEAD if used is not test else "",
             ]
-            rows[place] = cells[place] | {
-                "test": used.name,
-                "method": used.method,
-                "alternative": used.alternative,
-                **{name: result[name] for name in _OF_P},
-                **({} if used.exact else {name: result[name] for name in _OF_DRAWS}),
-                "signature": paired.signature(scorer.metric, used, interval.unit, drawn, data),
-                "notes": [*cells[place]["notes"], *caveats],
-            }
+            rows[place] = (
+                cells[place]
+                | result
+                | {
+                    "test": used.name,
+                    "method": used.method,
+                    "alternative": used.alternative,
+                    "signature": paired.signature(scorer.metric, used, interval.unit, drawn, data),
+                    "notes": [*cells[place]["notes"], *caveats],
+                }
+            )
     return rows
+
+
+def _results(
+    scorer: Scorer, pairs: NDArray[np.intp], test: Test, resampling: Resampling, *, favoured: bool
+) -> list[tuple[Test, Row]]:
+    """The test of each pair, the better system first, and its cells: randomization where the exact test is too much."""
+    logs, threads = np.full(len(pairs), np.nan), resampling.threads
+    if test.exact:
+        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=threads, progress=resampling.progress)
+    results: list[tuple[Test, Row]] = []
+    for log in logs.tolist():
+        p, log10_p = (math.nan, math.nan) if math.isnan(log) else exact.probability(log)
+        cells = {"pvalue": p, "log10_pvalue": log10_p, "pvalue_low": p, "pvalue_high": p, "estimator": ""}
+        results.append((test, cells))
+    left, used = np.flatnonzero(np.isnan(logs)), test.monte_carlo
+    if len(left):
+        counts, estimate = sampling.by_draws(scorer, pairs[left], used, resampling, favoured=favoured)
+        for number, place in enumerate(left.tolist()):
+            p = float(estimate.pvalue[number])
+            results[place] = (
+                used,
+                {
+                    "pvalue": p,
+                    "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+                    "pvalue_low": float(estimate.low[number]),
+                    "pvalue_high": float(estimate.high[number]),
+                    "estimator": estimate.estimator[number] if used.draw == "swap" else "",
+                    "n_resamples": counts.n_resamples,
+                    "n_greater": int(counts.n_greater[number]),
+                    "n_equal": int(counts.n_equal[number]),
+                },
+            )
+    return results
 
 
 def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[Row]:

@@ -100,17 +100,13 @@ def exact_test(
     >>> round(exact_test([1] * 1000, [0] * 1000).log10_pvalue, 6)
     -300.728966
     """
-    return permuted(Pair.of(a, b, metric, document), find("exact", alternative=alternative))
-
-
-def permuted(pair: Pair, test: Test) -> TestResult:
-    """The result of `exact_test` for two systems that are prepared."""
+    pair, test = Pair.of(a, b, metric, document), find("exact", alternative=alternative)
     (log,) = log_pvalues(pair.scorer, pair.order, test, favoured=pair.favours(test)).tolist()
     if math.isnan(log):
         raise InputError(
             f"there is no exact test for {pair.metric.name} with these counts: more than {FEW} {pair.unit}s differ, "
             "and it is not a ratio of sums that take few values (a pairsig.Ratio of whole steps); use "
-            f"{test.monte_carlo.name}_test, whose p-value is nearly exact"
+            "randomization_test, whose p-value is nearly exact"
         )
     p, log10_p = probability(log)
     return TestResult(**pair.described(test), pvalue=p, pvalue_low=p, pvalue_high=p, log10_pvalue=log10_p)
