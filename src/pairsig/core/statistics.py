@@ -272,6 +272,10 @@ class Statistics:
                 return self
             return self.select(segments=np.lexsort((self.segments, numbers)))
 
+        letters = np.ascontiguousarray(self.segments).view(np.uint32).reshape(len(self.segments), -1)
+        are_digits = (letters >= ord("0")) & (letters <= ord("9"))
+        if letters.all() and (are_digits == are_digits[0]).all():  # of one form, such as q0001: in the order of letters
+            return self.select(segments=np.argsort(self.segments, kind="stable"))
         texts = "\0".join(segment.replace("\0", " ") for segment in self.segments.tolist())
         keys = re.sub("[0-9]{1,18}", _sorted_as_number, texts).split("\0")
         order = sorted(range(len(keys)), key=keys.__getitem__)

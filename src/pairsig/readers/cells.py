@@ -270,13 +270,15 @@ def _checked_header(path: str, cells: Sequence[str], line: int, separator: str) 
 
 def _of_large(path: str, text: str, separator: str, texts: Collection[str]) -> Table | None:
     """A table without quotation marks, read by pyarrow; None if it cannot, so that the standard library says why."""
-    unusual = ('"', "\r", "\n\n", "0x", "0X")  # pyarrow reads hexadecimal numbers
-    if not installed("pyarrow") or text.count("\n") > MAX_LINES or any(mark in text for mark in unusual):
+    has_hexadecimal = any(x in text and f"0{x}" in text for x in "xX")  # which pyarrow takes for numbers
+    if not installed("pyarrow") or '"' in text or "\r" in text or has_hexadecimal:
         return None
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     names = _checked_header(path, text.partition("\n")[0].split(separator), 1, separator)
+    if len(names) == 1:  # in which a blank line would be a missing cell
+        return None
     keys = [name or f"\0{place}" for place, name in enumerate(names)]
     as_text = dict.fromkeys((key for key in keys if key.lower() in texts), pa.dictionary(pa.int32(), pa.string()))
     try:
