@@ -1,4 +1,4 @@
-"""Word and character error rate: jiwer's counts, edit distances by brute force, and utterances paired by id."""
+"""Word and character error rate: jiwer's counts, and edit distances by brute force."""
 
 import json
 from functools import cache
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig import InputError, readers
+from pairsig import InputError
 from pairsig.metrics import speech
 from pairsig.metrics.registry import METRICS
 from pairsig.metrics.speech import character_errors, edits, word_errors
@@ -77,39 +77,6 @@ def test_texts_that_are_too_long_for_a_table(monkeypatch):
     monkeypatch.setattr(speech, "_LARGEST_TABLE", 6)
     with pytest.raises(InputError, match="segment 1: found 3 tokens and 3 in the reference, expected shorter"):
         word_errors(["a b c"], ["d e f"])
-
-
-UTTERANCES = {f"spk-{k:03d}": text for k, text in enumerate(["the tea is hot", "", "it is gone", "a b (c) d"] * 3)}
-
-
-def kaldi(utterances):
-    return "".join(f"{name} {text}".strip() + "\n" for name, text in utterances.items())
-
-
-def trn(utterances):
-    return "".join(f"{text} ({name})".strip() + "\n" for name, text in utterances.items())
-
-
-@pytest.mark.parametrize(("reader", "write"), [("kaldi", kaldi), ("trn", trn)])
-def test_utterances_are_paired_by_id(reader, write, tmp_path, answer, refusal):
-    """The order of lines does not matter, and the rates are those of the texts."""
-    worse = {name: text.replace("is", "was") for name, text in UTTERANCES.items()}
-    backwards = dict(reversed(list(worse.items())))
-    paths = []
-    for name, utterances in (("a", UTTERANCES), ("b", backwards), ("reference", UTTERANCES)):
-        paths.append(tmp_path / name)
-        paths[-1].write_text(write(utterances), encoding="utf-8")
-    assert readers.read(reader, paths[0]) == UTTERANCES
-    words = [*paths[:2], "--reference", paths[2], "--reader", reader, "--metric", "wer,cer"]
-    rows, _ = answer(*words)
-    for row, count in zip(rows, (word_errors, character_errors), strict=True):
-        totals = [c.sum() for c in count(list(worse.values()), list(UTTERANCES.values())).values()]
-        assert (row["score_a"], row["score_b"]) == (0.0, pytest.approx(100 * sum(totals[:3]) / totals[3]))
-        assert (row["better"], row["test"]) == ("a", "exact")
-    del backwards["spk-003"]
-    paths[1].write_text(write(backwards), encoding="utf-8")
-    message = refusal("compare", *words)
-    assert "expected the same ids in both, each once; only one has spk-003" in message
 
 
 def test_a_table_with_counts_is_a_ratio_of_sums(tmp_path, answer):

@@ -247,15 +247,6 @@ def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
         import lzma
 
         return lzma.LZMAFile(file).read
-    if name.endswith(".bz2"):
-        import bz2
-
-        return bz2.BZ2File(file).read
-    if name.endswith(".zst"):
-        need("pyarrow")
-        import pyarrow as pa
-
-        return pa.CompressedInputStream(file, "zstd").read  # type: ignore[no-any-return]
     return file.read
 
 

@@ -25,7 +25,7 @@ from pairsig.io.files import AnyPath, beginning
 from pairsig.io.memory import without_collector
 
 # From the most general format to the most specific. Detection asks the last one first.
-OUTPUTS = ("text", "kaldi", "trn", "alignment", "iob", "trees", "conllu", "conllx")
+OUTPUTS = ("text", "alignment", "iob", "trees", "conllu", "conllx")
 """Modules of `outputs`: segments that a metric compares with a reference."""
 TABLES = ("table", "scores")
 """What `table` reads: columns with declared roles, and one score per line."""
@@ -42,7 +42,7 @@ _START = 2**16
 
 def plain_name(path: AnyPath) -> str:
     """A path without the suffix of a compression."""
-    return re.sub(r"\.(?:gz|xz|bz2|zst)$", "", fspath(path))
+    return re.sub(r"\.(?:gz|xz)$", "", fspath(path))
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,8 @@ class Reader:
     Attributes
     ----------
     read
-        Function `read(path, **options)`. For outputs, it returns one item per segment, or a dictionary of them by the
-        ids that pair them; otherwise one `Output`, or one per system and run. A file that is damaged, or
-        contradicts itself, is an `InputError` with the file and the line.
+        Function `read(path, **options)`. For outputs, it returns one item per segment; otherwise one `Output`, or one
+        per system and run. A file that is damaged, or contradicts itself, is an `InputError` with the file and line.
     content
         Description of a file, for the documentation.
     example

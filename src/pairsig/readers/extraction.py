@@ -261,8 +261,8 @@ class References:
                 "leave it out for texts with one segment per line"
             )
         of_reader = options_of(readers.reader_of(self.reader).read)
-        segments = readers.read(self.reader, path, **{name: options[name] for name in of_reader if name in options})
-        return (list(segments.values()), list(segments)) if isinstance(segments, dict) else (segments, None)
+        of_options = {name: options[name] for name in of_reader if name in options}
+        return readers.read(self.reader, path, **of_options), None
 
     def _in_order(self, path: str, segments: Sequence[Any], ids: list[str] | None) -> Sequence[Any]:
         """Segments in the order of the first reference, if the files have ids."""
