@@ -114,7 +114,7 @@ def _commands() -> console.Commands:
 
 def _add_compare(commands: console.Commands) -> None:
     p = commands.add(_compare, FORMULAS)
-    group = p.group("systems")
+    group = p.add_argument_group("systems")
     group.add_argument(
         "files", nargs="*", metavar="FILE", help="A, then each B (NAME=FILE names it), or one of all systems"
     )
@@ -129,12 +129,12 @@ def _add_compare(commands: console.Commands) -> None:
     group.add_argument("--baseline", metavar="NAME", help="B is this system, and A every other one")
     group.add_argument("--all", action="store_true", help="every pair instead of the first with the others")
     _add_input(p, "of counts or outputs; which of a log's scores")
-    group = p.group("test")
+    group = p.add_argument_group("test")
     group.add_argument("--test", metavar="T", help=", ".join(definitions.names()))
     group.add_argument("--alternative", metavar="A", help="two-sided (default), greater, less")
     group.add_argument("--margin", metavar="M", help="also test equality up to M, such as 1%%")
     _add(group, "unit", "n-resamples", "seed")
-    group = p.group("output")
+    group = p.add_argument_group("output")
     formats = ("table", "sentence", "json", "csv", "markdown", "latex")
     _add(group, "format", choices=formats, metavar="F", help=", ".join(formats))
     _add(group, "output")
@@ -148,13 +148,13 @@ def _add_compare(commands: console.Commands) -> None:
 
 def _add_gate(commands: console.Commands) -> None:
     p = commands.add(_gate, f"{_GATE}\n{FORMULAS}")
-    group = p.group("systems")
+    group = p.add_argument_group("systems")
     group.add_argument("files", nargs="*", metavar="FILE", help="the baseline, then the candidate")
     _add(group, "runs")
     group.add_argument("--margin", action="append", required=True, metavar="[NAME=]M", help="tolerated loss; see below")
     _add(group, "alpha")
     _add_input(p, "scores to check; default: all")
-    group = p.group("output")
+    group = p.add_argument_group("output")
     _add(group, "format", choices=("line", "json", "markdown"), default="line", help="line (default), json, markdown")
     _add(group, "output", type=console.verdict, help="also write all numbers as JSON")
     _add(group, "flips")
@@ -163,13 +163,15 @@ def _add_gate(commands: console.Commands) -> None:
 
 def _add_rank(commands: console.Commands) -> None:
     p = commands.add(_rank, FORMULAS)
-    p.group("systems").add_argument("files", nargs="+", metavar="FILE", help="one per system, or one of all systems")
+    p.add_argument_group("systems").add_argument(
+        "files", nargs="+", metavar="FILE", help="one per system, or one of all systems"
+    )
     _add_input(p, "required if the files have several")
-    group = p.group("test")
+    group = p.add_argument_group("test")
     _add(group, "alpha", help="family-wise error rate; default: 0.05")
     _add(group, "n-resamples", default=10_000, help="default: 10,000")
     _add(group, "seed", "unit")
-    group = p.group("output")
+    group = p.add_argument_group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
     group.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
@@ -178,30 +180,30 @@ def _add_rank(commands: console.Commands) -> None:
 
 def _add_runs(commands: console.Commands) -> None:
     p = commands.add(_runs, FORMULAS)
-    group = p.group("systems")
+    group = p.add_argument_group("systems")
     group.add_argument("files", nargs="*", metavar="FILE", help="a file with the runs of all systems, or one per run")
     _add(group, "runs")
     group.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
     _add_input(p, "required if the files have several")
-    group = p.group("test")
+    group = p.add_argument_group("test")
     _add(group, "unit")
-    group = p.group("output")
+    group = p.add_argument_group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
 
 
 def _add_plan(commands: console.Commands) -> None:
     p = commands.add(_plan, f"{_PLAN}\n{FORMULAS}")
-    group = p.group("question")
+    group = p.add_argument_group("question")
     group.add_argument("files", nargs="*", metavar="FILE", help="a pilot: files of two systems, or one of all")
     group.add_argument("--gain", default="", metavar="G[,G]", help="find the segments to detect G: 2 points or 2%%")
     group.add_argument("--power", type=float, default=0.8, help="default: 0.8")
     _add(group, "alpha")
-    group = p.group("without a pilot")
+    group = p.add_argument_group("without a pilot")
     group.add_argument("--length", type=float, help="mean length of a segment, in words")
     group.add_argument("--correlation", type=float, help="correlation of the systems' segments")
     _add_input(p, "required without a pilot, or if it has several", score="score of both systems, without a pilot")
-    group = p.group("output")
+    group = p.add_argument_group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
     group.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
@@ -212,7 +214,9 @@ def _add_input(parser: console.Parser, metric: str, **others: str) -> None:
     """Add the options that say what is in the files; rare ones have no line in the help of the command."""
     from pairsig.readers.options import OPTIONS, flag
 
-    group = parser.group("input", "columns with standard names (item, id, system, model, score, …) need no option")
+    group = parser.add_argument_group(
+        "input", "columns with standard names (item, id, system, model, score, …) need no option"
+    )
     for name, option in OPTIONS.items():
         about = metric if name == "metric" else others.get(name, option.about)
         how: dict[str, Any] = {"help": about.replace("%", "%%"), "dest": name}
@@ -320,8 +324,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     """Compare the first system with the others: scores, differences with intervals, and p-values."""
     if arguments.all and arguments.baseline:
         raise InputError("found --all and --baseline, expected only one of them")
-    with console.progress("read"):
-        data = _read(arguments)
+    data = _read(arguments)
     notes = _notes(data)
     _show_notes(notes)
     if all(len(set(systems.methods)) == 1 for systems in data):
@@ -376,11 +379,10 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], 
     test = definitions.find(arguments.test or definitions.DEFAULT_TEST, arguments.method, arguments.alternative)
     how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
     how |= _settings(arguments, "baseline", "unit", "margin", "score_intervals")
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     tested: list[Tested] = []
     for systems in data:
-        with console.progress("test") as progress:
-            resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads, progress=progress)
-            rows = compare.compare(systems, systems.metrics, test, resampling=resampling, **how)
+        rows = compare.compare(systems, systems.metrics, test, resampling=resampling, **how)
         for metric in systems.metrics:
             tested.append((systems, metric, [row for row in rows if row["metric"] == metric.name]))
     whole = compare.adjust(list(chain.from_iterable(rows for *_, rows in tested)))
@@ -479,12 +481,10 @@ def _gate(arguments: argparse.Namespace) -> int:
     from pairsig.comparisons import gate
     from pairsig.io.tables import write_text
 
-    with console.progress("read"):
-        data = _read(arguments)
+    data = _read(arguments)
     _show_notes(_notes(data))
     how = _settings(arguments, "alpha", "unit", "n_resamples", "rng", "threads")
-    with console.progress("test") as progress:
-        verdict = gate.gate(data, arguments.margin, progress=progress, **how)
+    verdict = gate.gate(data, arguments.margin, **how)
     console.note(*verdict.notes)
     _flips(arguments, data, data[0].methods[0])
     if arguments.output:

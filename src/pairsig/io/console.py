@@ -56,11 +56,6 @@ class Parser(argparse.ArgumentParser):
         for name in (None, "store"):
             self.register("action", name, _Once)
 
-    def group(self, title: str, description: str | None = None) -> argparse._ArgumentGroup:
-        """The group of options with this title."""
-        known = {group.title: group for group in self._action_groups}
-        return known.get(title) or self.add_argument_group(title, description)
-
     def format_help(self) -> str:
         """The help, with the arguments that a command needs in its first line."""
         self.usage = usage(self)
@@ -237,9 +232,9 @@ def note(*sentences: str, always: bool = False) -> None:
 
 
 @contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[Progress | None]:
+def progress(label: str, total: int) -> Iterator[Progress | None]:
     """Show on a terminal how much of the work is done, once it has taken longer than `PATIENCE`."""
-    if _settings["quiet"] or not sys.stderr.isatty() or total is None:
+    if _settings["quiet"] or not sys.stderr.isatty():
         yield None
         return
     import time
@@ -287,8 +282,6 @@ def output(text: str, suffixes: Sequence[str] = ()) -> Path:
         wrong = f"{text}: the folder {path.parent} does not exist; create it first"
     elif path.is_dir():
         wrong = f"{text}: found a folder, expected the name of a file"
-    elif not os.access(path.parent, os.W_OK):
-        wrong = f"{text}: found no permission to write in the folder {path.parent}"
     elif path.suffix in (".parquet", *_PICTURES):
         try:
             need("pyarrow" if path.suffix == ".parquet" else "matplotlib")

@@ -37,34 +37,15 @@ def align(
     documents: Sequence[str] = (),
     missing: Missing | None = None,
 ) -> list[Statistics]:
-    """Put systems on the same items, in the order of the first system.
+    """Put systems on the same items: one `Statistics` for each group of adjacent metrics with scores for the same items.
 
     Items with ids are paired by these, in any order. Items without ids are paired by their position, and all systems
     must have equally many of them. An item without a score for some systems is refused unless `missing` says what to
-    do. Each metric uses the items with a score in it, so that its result does not depend on the other metrics.
+    do: count it as `wrong` (0, for scores from 0 to 1 of which higher is better), or `drop` it for all systems. Each
+    metric uses the items with a score in it, so that its result does not depend on the other metrics.
 
     Of the listings of parsers, a sentence that is left out of the totals of some systems has counts of 0 for these, so
-    that every score is the one that its program prints.
-
-    Parameters
-    ----------
-    parts, names, runs
-        The systems with their names and the labels of their runs.
-    domains, documents
-        One per item of outputs without ids, or none.
-    missing
-        Count items without a score as `wrong` (0, for scores from 0 to 1 of which higher is better), or `drop` them
-        for all systems.
-
-    Returns
-    -------
-    One `Statistics` for each group of adjacent metrics with scores for the same items, with notes on what was left out.
-
-    Raises
-    ------
-    InputError
-        If the items, their contents, documents or domains differ, if a score is missing, if counts are impossible for
-        their metric, or if no metric is left.
+    that every score is the one that its program prints. `domains` and `documents` are of outputs without ids.
     """
     first = parts[0]
     if len(set(names)) < len(names):

@@ -37,23 +37,8 @@ def align(
 ) -> list[Statistics]:
     """Put systems on the same items of each task, and of each group of tasks for which all logs have a score.
 
-    Parameters
-    ----------
-    parts, systems, runs
-        The tasks of all systems, with the name of the system and of the run.
-    metrics
-        Names: METRIC for every task and group with it, or TASK/METRIC. Default: all.
-    how
-        Options of `align.align`.
-
-    Returns
-    -------
-    The tasks, then the groups. Metrics are called TASK/METRIC, and the name of the test set is that of the task.
-
-    Raises
-    ------
-    InputError
-        If the logs have no task in common, if no task has a requested metric.
+    `metrics` are METRIC for every task and group with it, or TASK/METRIC; `how` are options of `align.align`. Returns
+    the tasks, then the groups. Metrics are called TASK/METRIC, and the name of the test set is that of the task.
     """
     by_task: dict[str, list[int]] = {}
     for row, part in enumerate(parts):

@@ -78,23 +78,10 @@ def outputs(
     notes: Sequence[str] = (),
     **about: Any,
 ) -> tuple[Output, ...]:
-    """Convert the items of one system in a log: one `Output` per run.
+    """Convert the items of one system in a log, in the order of the file: one `Output` per run.
 
-    Parameters
-    ----------
-    source
-        The file.
-    system
-        Name of the system in the log, or of its file (without the suffix) if the log does not name it.
-    items
-        The items in the order of the file.
-    lower_is_better
-        Metrics that are errors or costs.
-    estimators
-        If runs are samples of an item, over which its scores are averaged: pass@k and pass^k instead of the mean, or
-        (). Default: runs are runs.
-    by, task, conditions, notes, about
-        Attributes of each `Output`; conditions that are null or "" are unknown.
+    With `estimators`, runs are samples of an item, over which its scores are averaged: by pass@k and pass^k, or by the
+    mean if there are none. All others are attributes of `Output`; conditions that are null or "" are unknown.
     """
     if not items:
         raise InputError(f"{source}: found no item with a score, expected at least one")
