@@ -37,7 +37,7 @@ def align(
     documents: Sequence[str] = (),
     missing: Missing | None = None,
 ) -> list[Statistics]:
-    """Put systems on the same items: one `Statistics` for each group of adjacent metrics with scores for the same items.
+    """Put systems on the same items: one `Statistics` per group of adjacent metrics with scores for the same items.
 
     Items with ids are paired by these, in any order. Items without ids are paired by their position, and all systems
     must have equally many of them. An item without a score for some systems is refused unless `missing` says what to
