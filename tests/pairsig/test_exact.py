@@ -5,11 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import oracles
 import simulate
-from pairsig import InputError, Metric, exact_test, randomization_test
+from pairsig import InputError, Metric, Ratio, exact_test, randomization_test
 from pairsig.core.definitions import TESTS, find
 from pairsig.core.scores import Scorer
 from pairsig.metrics import registry
@@ -17,7 +16,7 @@ from pairsig.metrics.classification import of_classes
 from pairsig.readers.counts import art
 from pairsig.stats import exact, lattice
 from pairsig.stats.exact import log_pvalues, probability, swap_event
-from pairsig.stats.pass_fail import log_sign_tails
+from pairsig.stats.pass_fail import log_sign_tail, score_of_a_pass
 
 EXACT = [test for test in TESTS if test.name == "exact"]
 
@@ -339,8 +338,25 @@ def test_a_system_that_may_have_no_denominator_after_swaps(metric, monkeypatch):
             assert exact_test(a, b, metric=metric, alternative=test.alternative).pvalue == float(wanted), (seed, test)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 1000])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 1000, 1001, 3000])
 def test_sign_tails(n):
-    tails = log_sign_tails(n)
-    for k in {0, 1, n // 3, n // 2, n}:
-        assert tails[min(k, n)] == pytest.approx(stats.binom.logsf(min(k, n) - 1, n, 0.5), rel=1e-9, abs=1e-12)
+    """Whole numbers up to 1,000 items, then the incomplete beta function, and a series far in the tail."""
+    for k in {0, 1, n // 3, n // 2, (2 * n) // 3, n, n + 1}:
+        ways = sum(math.comb(n, j) for j in range(k, n + 1))
+        wanted = math.log(ways) - n * math.log(2) if ways else -math.inf
+        assert log_sign_tail(n, k) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("form", "units", "passed"),
+    [
+        (Ratio((0,), (1,)), [[0, 1], [1, 1]], 100.0),
+        (Ratio((0,), (1,)), [[0, 2], [1, 2]], None),  # documents of two segments
+        (Ratio((0,), (1,)), [[0, 1], [2, 1]], None),
+        (Ratio((0,), (1,), complement=True), [[0, 1], [1, 1]], None),
+        (Ratio((1,), (0,)), [[1, 1], [1, 1]], None),
+    ],
+)
+def test_which_units_pass_or_fail(form, units, passed):
+    metric = Metric("own", ("x", "y"), form, "Σ x / Σ y")
+    assert score_of_a_pass(np.array(units), metric) == passed

@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 import simulate
 from pairsig import InputError, Metric, exact_test, randomization_test
 from pairsig.core import totals
 from pairsig.core.definitions import find
+from pairsig.core.exceedances import Exceedances
 from pairsig.core.scores import Scorer
 from pairsig.core.totals import Resampling
 from pairsig.metrics import registry
@@ -123,6 +124,38 @@ def test_over_all_swaps_the_estimate_is_the_exact_p_value(monkeypatch, metric, n
         assert p == pytest.approx(enumerated(pair, alternative), abs=2e-6), alternative
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_where_the_approximation_is_exact_no_shuffle_corrects_it(alternative):
+    """Means of grades: δ is one of few values of L, and the border lies where no value is, beyond it or before it."""
+    grades = np.random.default_rng(5).integers(1, 5, (2, 200))
+    pair, test = Pair.of(*grades, "mean", None), find("randomization", alternative=alternative)
+    favoured = pair.favours(test)
+    found = counted(pair.scorer, pair.order, test, Resampling(2000, 1), favoured=favoured)
+    assert max(found.n_added[0], found.n_removed[0]) < 0.1  # what little noise leaves
+    p = found.linear[0] / (1 if test.two_sided else 2)
+    wanted = exact_test(*grades, metric="mean", alternative=alternative).pvalue
+    assert (p if favoured else 1 - p) == pytest.approx(wanted, abs=2e-6)
+
+
+@pytest.mark.parametrize("metric", ["f1", "bleu"])
+def test_shuffles_on_which_the_approximation_is_wrong_are_few(metric):
+    """Otherwise the estimate would be right, but no better than a plain share: at most a tenth of its variance."""
+    pair = Pair.of(*simulate.statistics(metric, n_systems=2, n_segments=400, spread=0.01, seed=5).counts, metric, None)
+    found = counted(pair.scorer, pair.order, find("randomization"), Resampling(20_000, 1))
+    share = (found.n_greater[0] + found.n_equal[0]) / 20_000
+    assert 0.1 < share < 0.95
+    assert (found.n_added[0] + found.n_removed[0]) / 20_000 < share * (1 - share) / 10
+
+
+def test_where_no_shuffle_of_the_approximation_is_as_large_as_the_gain():
+    """A is better on each of 30 segments, by a cube: the border is the largest value of L, of 2 swaps in 2³⁰."""
+    cube = Metric("cube", ("x",), lambda t: t[..., 0] ** 3, "(Σx)³", scale=None)
+    a = np.arange(30) % 3 + 2.0
+    pair = Pair.of(a, a - 1, cube, None)
+    found = counted(pair.scorer, pair.order, find("randomization"), Resampling(100, 1))
+    assert 0.99 < found.linear[0] * 2**30 < 2.01
+
+
 def test_with_a_wrong_slope_it_has_no_bias_either(monkeypatch):
     """Half of the shuffles have more words than the reference, half have fewer; no slope is right for both."""
     every_swap(monkeypatch)
@@ -156,6 +189,26 @@ def test_it_does_not_depend_on_batches_threads_or_parts():
     alone = randomization_test(*data.counts[[a, b]], metric="bleu", n_resamples=3000, rng=3)
     assert (alone.estimator, alone.pvalue) == (estimate.estimator[4], estimate.pvalue[4])
     assert alone.pvalue_low == estimate.low[4]
+
+
+def test_the_interval_is_that_of_a_difference_of_two_shares():
+    """MOVER with the intervals of Clopper and Pearson, written out; one-sided p is half of it."""
+    few = np.array([[30], [5]])
+    counts = Exceedances(1000, *few, *np.array([[0.02], [3.0], [9.0]]))
+    (add_low, add_high), (less_low, less_high) = (binomtest(k, 1000).proportion_ci(0.95, "exact") for k in (3, 9))
+    p = 0.02 + (3 - 9) / 1000
+    low = p - math.hypot(0.003 - add_low, less_high - 0.009)
+    high = p + math.hypot(add_high - 0.003, 0.009 - less_low)
+    for alternative, sides in (("two-sided", 1), ("greater", 2)):
+        found = estimates(counts, np.ones(1), find("randomization", alternative=alternative))
+        assert found.estimator == ["near-exact"]
+        assert (found.pvalue[0], found.low[0], found.high[0]) == pytest.approx((p / sides, low / sides, high / sides))
+    # With more disagreement than a plain share has variance, p is the share.
+    worse = Exceedances(1000, *few, *np.array([[0.02], [25.0], [31.0]]))
+    found = estimates(worse, np.ones(1), find("randomization"))
+    assert (found.estimator, found.pvalue[0]) == (["plain"], pytest.approx(36 / 1001))
+    one_sided = Exceedances(1000, *few, *np.array([[0.02], [45.0], [51.0]]))  # 0.096 / 4 < 0.036 · 0.964
+    assert estimates(one_sided, np.ones(1), find("randomization", alternative="greater")).estimator != ["plain"]
 
 
 def test_documents_are_swapped_as_a_whole():

@@ -109,7 +109,7 @@ def log_sign_tails(n: int) -> tuple[float, ...]:
 
 
 def _one_log_sign_tail(n: float, k: float) -> float:
-    return 0.0 if k <= 0 else -math.inf if k > n else log_sign_tails(int(n))[math.ceil(k)]
+    return 0.0 if k <= 0 else -math.inf if k > n else log_sign_tails(int(n))[int(k)]
 
 
 def log_sign_tail(n: Any, k: Any) -> Floats:
