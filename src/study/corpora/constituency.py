@@ -27,6 +27,13 @@ _WRAPPERS = frozenset(["", TOP, "ROOT", "S1"])
 _INDEX = re.compile(r"(?<=.)[-=](?:\d+|NaN)(?=$|[-=])")
 _FUNCTION = re.compile(r"(?<=.)[-=].*")
 
+_TREEBANK_II_TAGS = {
+    "HYPH": ":", "NFP": ":", "AFX": "JJ", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-", "WPD": "WDT", "VPZ": "VBZ",
+    "UH-ADV": "UH", "NP": "NN", "ADVP|PRT": "ADVP",
+}  # fmt: skip
+"""Tags of newer guidelines (OntoNotes), and slips of single trees, as tags of Treebank II."""
+_NO_BREAK_SPACE = str.maketrans("\xa0", " ")
+
 
 def read(
     path: AnyPath, *, lemmas: bool = False, treebank_ii: bool = False, max_words: int | None = None
@@ -37,10 +44,8 @@ def read(
     ----------
     path
         A file, or a member of an archive; see `pairsig.readers`. The document is its name without extensions.
-    lemmas
+    lemmas, treebank_ii
         See `strip`. IcePaHC has lemmas.
-    treebank_ii
-        See `as_treebank_ii`. For English treebanks with newer guidelines than the Wall Street Journal's.
     max_words
         Leave out longer sentences.
     """
@@ -49,50 +54,11 @@ def read(
         lines = (line.translate(_NO_BREAK_SPACE) for line in lines)
     for line, tree in trees.nodes(enumerate(lines, start=1), path):
         try:
-            stripped = strip(tree, lemmas=lemmas, unlabelled="X" if treebank_ii else "")
-            if stripped is not None and treebank_ii:
-                stripped = as_treebank_ii(stripped)
+            stripped = strip(tree, lemmas=lemmas, treebank_ii=treebank_ii)
         except InputError as error:
             raise InputError(f"{path}, line {line}: {error}") from None
-        if stripped is None or (max_words is not None and len(trees.words(stripped)) > max_words):
-            continue
-        yield Segment(trees.write(stripped), document=document_of(path))
-
-
-_TREEBANK_II_TAGS = {
-    "HYPH": ":", "NFP": ":", "AFX": "JJ", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-", "WPD": "WDT", "VPZ": "VBZ",
-    "UH-ADV": "UH", "NP": "NN", "ADVP|PRT": "ADVP",
-}  # fmt: skip
-"""Tags of newer guidelines (OntoNotes), and slips of single trees, as tags of Treebank II."""
-_NO_BREAK_SPACE = str.maketrans("\xa0", " ")
-
-
-def as_treebank_ii(tree: Node) -> Node | None:
-    """Convert a stripped English tree to the categories of Treebank II, those of the Wall Street Journal.
-
-    - Replace the tags in `_TREEBANK_II_TAGS`, and the label `ADVP|PRT` by ADVP.
-    - Remove the brackets of NML, which Treebank II does not annotate, and keep what is in them.
-    - Remove marks of utterances (tag SU) and traces that are not tagged -NONE- (`*PRO*`).
-
-    Returns
-    -------
-    The tree, or None if no word is left.
-    """
-    nodes = [node for child in tree[1:] for node in _as_treebank_ii(as_node(child))]
-    return [tree[0], *nodes] if nodes else None
-
-
-def _as_treebank_ii(node: Node) -> list[Node]:
-    label, word = node[0], node[1]
-    if isinstance(word, str):
-        return [] if label == "SU" or word.startswith("*PRO*") else [[_TREEBANK_II_TAGS.get(label, label), word]]
-    nodes = [part for child in node[1:] for part in _as_treebank_ii(as_node(child))]
-    if label == "NML" or not nodes:
-        return nodes
-    label = "ADVP" if label == "ADVP|PRT" else label
-    if len(nodes) == 1 and nodes[0][0] == label and not isinstance(nodes[0][1], str):
-        return nodes
-    return [[label, *nodes]]
+        if stripped is not None and (max_words is None or len(trees.words(stripped)) <= max_words):
+            yield Segment(trees.write(stripped), document=document_of(path))
 
 
 def blank(text: str) -> str:
@@ -100,8 +66,8 @@ def blank(text: str) -> str:
     return f"({TOP} {' '.join(_PRETERMINAL.findall(text))})"
 
 
-def strip(tree: Node, *, lemmas: bool = False, unlabelled: str = "") -> Node | None:
-    """Reduce a tree of a treebank to the part that a parser predicts.
+def strip(tree: Node, *, lemmas: bool = False, treebank_ii: bool = False) -> Node | None:
+    """Reduce a tree of a treebank to the part that a parser predicts; None if no word is left.
 
     - Remove nodes without text, with their content: `ID`, `META`, `CODE`, `REF`, `TRANSLATION`.
     - Remove empty categories: leaves tagged `-NONE-`; with lemmas, leaves that are `0` or contain `*` (words have
@@ -120,30 +86,39 @@ def strip(tree: Node, *, lemmas: bool = False, unlabelled: str = "") -> Node | N
         Tree as nested lists, which are not changed.
     lemmas
         Whether leaves are `form-lemma`; the lemma is removed. The form may contain hyphens, the lemma does not.
-    unlabelled
-        Label of constituents without one inside a tree, which are refused by default.
+    treebank_ii
+        Whether to convert an English tree with newer guidelines to the categories of Treebank II, those of the Wall
+        Street Journal: replace the tags in `_TREEBANK_II_TAGS`, and the label `ADVP|PRT` by ADVP; remove the brackets
+        of NML, which Treebank II does not annotate, marks of utterances (tag SU) and traces that are not tagged -NONE-
+        (`*PRO*`). A constituent without a label inside a tree, otherwise refused, becomes X.
     """
-    children = tree[1:] if tree[0] in _WRAPPERS else [tree]
-    nodes = [node for child in children if (node := _strip(as_node(child), lemmas, unlabelled)) is not None]
+    nodes: list[Node] = []
+    for child in tree[1:] if tree[0] in _WRAPPERS else [tree]:
+        nodes += _stripped(as_node(child), lemmas, treebank_ii)
     return [TOP, *nodes] if nodes else None
 
 
-def _strip(node: Node, lemmas: bool, unlabelled: str) -> Node | None:
+def _stripped(node: Node, lemmas: bool, treebank_ii: bool) -> list[Node]:
+    """What is left of a node: nothing, a node, or the children of a removed one."""
     label = node[0]
     if label in _NO_TEXT:
-        return None
+        return []
     if len(node) == 2 and isinstance(node[1], str):
-        word = node[1]
-        if (word == "0" or "*" in word) if lemmas else label == "-NONE-":
-            return None
+        word, tag = node[1], _INDEX.sub("", label)
+        is_empty = (word == "0" or "*" in word) if lemmas else label == "-NONE-"
+        if is_empty or (treebank_ii and (tag == "SU" or word.startswith("*PRO*"))):
+            return []
         form = word.rpartition("-")[0] if lemmas else ""
-        return [_INDEX.sub("", label), form or word]
-    nodes = [child for part in node[1:] if (child := _strip(as_node(part), lemmas, unlabelled)) is not None]
+        return [[_TREEBANK_II_TAGS.get(tag, tag) if treebank_ii else tag, form or word]]
+    nodes: list[Node] = []
+    for child in node[1:]:
+        nodes += _stripped(as_node(child), lemmas, treebank_ii)
     if not nodes:
-        return None
-    label = _FUNCTION.sub("", label) or unlabelled
-    if not label:
+        return []
+    label = _FUNCTION.sub("", label)
+    if not label and not treebank_ii:
         raise InputError("found a constituent without a label inside a tree, expected one")
-    if len(nodes) == 1 and nodes[0][0] == label and not isinstance(nodes[0][1], str):
-        return nodes[0]
-    return [label, *nodes]
+    if treebank_ii:
+        label = "ADVP" if label == "ADVP|PRT" else label or "X"
+    is_repeated = len(nodes) == 1 and nodes[0][0] == label and not isinstance(nodes[0][1], str)
+    return nodes if is_repeated or (treebank_ii and label == "NML") else [[label, *nodes]]
