@@ -97,7 +97,7 @@ def heterogeneity(data: Iterable[tuple[Statistics, Metric]], families: pd.DataFr
         rows = _Rows.of(cells)
         key = {"family": family, "metric": metric}
         about = families["about"][families["family"] == family].iloc[0]
-        estimates.append(key | {"about": about} | _estimates(rows) | _Predicted.of(rows).summary())
+        estimates.append(key | {"about": about} | _estimates(rows) | _validated(rows))
     return frame(HETEROGENEITY, estimates)
 
 
@@ -288,59 +288,41 @@ def _effective_sample_size(kappa_squared: float) -> float:
     return 1 / (2 * kappa_squared) if kappa_squared > 0 else np.nan
 
 
-@dataclass(frozen=True)
-class _Predicted:
-    """Predicted chances that the better system wins again, with the outcomes; one row per pair and direction.
+def _validated(rows: _Rows) -> dict[str, object]:
+    """Predict who wins again, without heterogeneity and with that of other test sets and systems; in both directions."""
+    from scipy.special import ndtr
 
-    `chance` has two columns: i.i.d., and with the heterogeneity of other test sets and systems.
-    """
-
-    chance: Floats
-    replicated: NDArray[np.bool_]
-    systems: over_systems.Codes
-    test_sets: over_systems.Codes
-
-    @classmethod
-    def of(cls, rows: _Rows) -> _Predicted:
-        from scipy.special import ndtr
-
-        sums = np.stack([np.ones(len(rows.gain)), rows.excess], axis=1)
-        number, total = left_out(sums, rows.groups, rows.test_sets).T
-        known = number > 0
-        kappa = np.maximum(np.divide(total, number, where=known, out=np.zeros(len(total))), 0.0)
-        used = known & (rows.gain != 0).all(axis=1)
-        one_over_n = (1 / rows.n_segments[used]).sum(axis=1)
-        parts = []
-        for on, against in ((0, 1), (1, 0)):
-            d, per_segment = rows.gain[used, on], rows.spread[used, on]
-            excess = np.stack([np.zeros(len(d)), per_segment * kappa[used]], axis=1)
-            spread = np.sqrt((per_segment * one_over_n)[:, None] + 2 * excess)
-            parts.append(
-                cls(
-                    chance=np.minimum(ndtr(np.abs(d)[:, None] / spread), 1 - SURE),
-                    replicated=(d > 0) == (rows.gain[used, against] > 0),
-                    systems=rows.systems[used],
-                    test_sets=over_systems.drawn(rows.test_sets[used]) if used.any() else rows.test_sets[used],
-                )
-            )
-        return over_systems.joined(parts)
-
-    def summary(self) -> dict[str, object]:
-        """Compute the columns of the table on validation."""
-        n = len(self.replicated)
-        if not n:
-            return {"n_validated": 0, "verdict": "not validated"}
-        # −log of the predicted chance of the observed outcome
-        loss = -np.log(np.where(self.replicated[:, None], self.chance, 1 - self.chance))
-        saved = over_systems.mean(loss[:, 0] - loss[:, 1], self.systems, self.test_sets)
-        return {
-            "n_validated": n,
-            **over_systems.cells("replicated", over_systems.share(self.replicated, self.systems, self.test_sets)),
-            "predicted_iid": self.chance[:, 0].mean(),
-            "predicted": self.chance[:, 1].mean(),
-            **over_systems.cells("loss_reduction", saved),
-            "verdict": "better" if saved[1] > 0 else "worse" if saved[2] < 0 else "no better",
-        }
+    sums = np.stack([np.ones(len(rows.gain)), rows.excess], axis=1)
+    number, total = left_out(sums, rows.groups, rows.test_sets).T
+    known = number > 0
+    kappa = np.maximum(np.divide(total, number, where=known, out=np.zeros(len(total))), 0.0)
+    used = known & (rows.gain != 0).all(axis=1)
+    n = 2 * int(used.sum())
+    if not n:
+        return {"n_validated": 0, "verdict": "not validated"}
+    one_over_n = (1 / rows.n_segments[used]).sum(axis=1)
+    directions = []
+    for on, against in ((0, 1), (1, 0)):
+        d, per_segment = rows.gain[used, on], rows.spread[used, on]
+        excess = np.stack([np.zeros(len(d)), per_segment * kappa[used]], axis=1)
+        spread = np.sqrt((per_segment * one_over_n)[:, None] + 2 * excess)
+        chance = np.minimum(ndtr(np.abs(d)[:, None] / spread), 1 - SURE)
+        directions.append((chance, (d > 0) == (rows.gain[used, against] > 0)))
+    chance, replicated = map(np.concatenate, zip(*directions, strict=True))
+    systems, test_sets = (
+        np.tile(codes, (2, 1)) for codes in (rows.systems[used], over_systems.drawn(rows.test_sets[used]))
+    )
+    # −log of the predicted chance of the observed outcome
+    loss = -np.log(np.where(replicated[:, None], chance, 1 - chance))
+    saved = over_systems.mean(loss[:, 0] - loss[:, 1], systems, test_sets)
+    return {
+        "n_validated": n,
+        **over_systems.cells("replicated", over_systems.share(replicated, systems, test_sets)),
+        "predicted_iid": chance[:, 0].mean(),
+        "predicted": chance[:, 1].mean(),
+        **over_systems.cells("loss_reduction", saved),
+        "verdict": "better" if saved[1] > 0 else "worse" if saved[2] < 0 else "no better",
+    }
 
 
 def left_out(sums: Floats, groups: over_systems.Codes, test_sets: over_systems.Codes) -> Floats:
