@@ -289,7 +289,7 @@ def _effective_sample_size(kappa_squared: float) -> float:
 
 
 def _validated(rows: _Rows) -> dict[str, object]:
-    """Predict who wins again, without heterogeneity and with that of other test sets and systems; in both directions."""
+    """Predict who wins again, both ways, without heterogeneity and with that of other test sets and systems."""
     from scipy.special import ndtr
 
     sums = np.stack([np.ones(len(rows.gain)), rows.excess], axis=1)
