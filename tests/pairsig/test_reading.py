@@ -288,6 +288,14 @@ def test_large_tables_are_read_as_small_ones_are(tmp_path: Path, monkeypatch: py
     path.write_text("item,a,b\n1,1,x\n2,1,1\n")
     with pytest.raises(InputError, match="line 2: found 'x' in column b"):
         pairsig.read(str(path), systems="a,b")
+    for word in ("-nan", "NAN", "0x1A", "inf", "9007199254740993"):
+        path.write_text(f"item,a,b\n1,1,0.5\n2,1,{word}\n")
+        with pytest.raises(InputError, match="in column b, expected a"):
+            pairsig.read(str(path), systems="a,b", missing="drop")
+    path.write_text("id,system,score\n007,a,1\n7,a,0\n1.10,a,1\n007,b,1\n7,b,0\n1.10,b,+5\n")
+    data = pairsig.read(str(path))
+    assert data.segments.tolist() == ["1.10", "007", "7"]
+    assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [5, 1, 0]]
 
 
 @pytest.mark.parametrize("name", ["question", None])

@@ -293,7 +293,14 @@ def _of_large(path: str, text: str, separator: str, texts: Collection[str]) -> T
         )  # fmt: skip
     except pa.ArrowException:
         return None
-    return Table(path, _of_arrow(names, whole), np.arange(2, len(whole) + 2))
+    columns = _of_arrow(names, whole)
+    for name, of_arrow in zip(names, whole.columns, strict=True):
+        column = columns[name]
+        if not name or not isinstance(column, np.ndarray) or column.dtype.kind != "f":
+            continue
+        if np.count_nonzero(np.isnan(column)) > of_arrow.null_count:  # -nan is no missing value
+            return None
+    return Table(path, columns, np.arange(2, len(whole) + 2))
 
 
 def _of_arrow(names: Sequence[str], table: pa.Table) -> dict[str, Column]:
