@@ -53,7 +53,7 @@ class Comparison(TableResult):
     Attributes
     ----------
     table
-        One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
+        One row per pair. `difference` is score(a) − score(b), with its 95 %
         interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and
         `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of
         pairs, `n_compared`. If each segment is right or wrong, only system A is right on `only_a` of them, and only B
@@ -79,6 +79,11 @@ class Comparison(TableResult):
     statistics: Statistics
     metric: Metric
     unit: Unit
+    _all: pd.DataFrame
+
+    @property
+    def _rows(self) -> pd.DataFrame:
+        return self._all
 
     def _one(self, name: str) -> Any:
         if len(self._rows) > 1:
@@ -144,7 +149,7 @@ class Comparison(TableResult):
         """The rows of `compare_runs` of some pairs of systems."""
         rows = several_runs.compare_runs(
             self.statistics, metric=self.metric, unit=self.unit, confidence_level=confidence_level
-        )._rows
+        ).table
         return rows[
             [[a, b] in wanted or [b, a] in wanted for a, b in rows[["system_a", "system_b"]].to_numpy().tolist()]
         ]
@@ -310,7 +315,7 @@ def compare(
                     f"found {name}={value!r} for systems with several runs, expected none: only one test knows of runs "
                     "(pairsig.compare_runs)"
                 )
-        compared = several_runs.compare_runs(statistics, metric=chosen, pairs=pairs, baseline=baseline, unit=unit)._rows
+        compared = several_runs.compare_runs(statistics, metric=chosen, pairs=pairs, baseline=baseline, unit=unit).table
         p = compared["pvalue"]
         n_units = len(set(statistics.documents)) if unit == "document" else len(statistics.segments)
         rows = compared.assign(
@@ -329,10 +334,10 @@ def compare(
         about = f"{row['system_a']} and {row['system_b']}: " if len(rows) > 1 else ""
         notes += [f"{about}{note}" for note in row["notes"]]
     return Comparison(
-        table=statistics.as_read(rows[list(COLUMNS)]),
+        table=rows[list(COLUMNS)],
         statistics=statistics,
         metric=chosen,
         unit=unit,
         notes=tuple(dict.fromkeys([*statistics.notes[:1], *notes, *statistics.notes[1:]])),
-        _rows=rows,
+        _all=rows,
     )

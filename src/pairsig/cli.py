@@ -425,7 +425,7 @@ def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics], not
     for systems in data:
         _note_documents(systems, arguments.unit)
         for metric in systems.metrics:
-            compared.append((systems, metric, runs.compare_runs(systems, metric=metric, **how)._rows))
+            compared.append((systems, metric, runs.compare_runs(systems, metric=metric, **how).table))
     whole = pd.concat([table for *_, table in compared], ignore_index=True)
     whole["pvalue_holm"] = holm(whole["pvalue"].to_numpy())
     whole["n_compared"] = len(whole)
@@ -506,7 +506,7 @@ def _rank(arguments: argparse.Namespace) -> None:
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranks.rank(data, progress=progress, **how)
     console.note(*(note for note in ranked.notes if note not in data.notes))
-    _show(arguments, ranked._rows, lambda form: ranks.render(ranked, form), ranked.notes)
+    _show(arguments, ranked.table, lambda form: ranks.render(ranked, form), ranked.notes)
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
 
@@ -519,7 +519,7 @@ def _runs(arguments: argparse.Namespace) -> None:
     _show_notes(data.notes)
     _note_documents(data, arguments.unit)
     compared = runs.compare_runs(data.numbered() if arguments.numbered else data, **_settings(arguments, "unit"))
-    _show(arguments, compared._rows, lambda form: runs.render(compared._rows, form), data.notes)
+    _show(arguments, compared.table, lambda form: runs.render(compared.table, form), data.notes)
 
 
 def _plan(arguments: argparse.Namespace) -> None:
@@ -542,7 +542,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     )
     if data is not None:
         _note_documents(data, arguments.unit)
-    _show(arguments, planned._rows, lambda form: sample_size.render(planned._rows, form), data.notes if data else ())
+    _show(arguments, planned.table, lambda form: sample_size.render(planned.table, form), data.notes if data else ())
 
 
 def _metrics(_: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import pairsig
 import simulate
 from pairsig import InputError, Statistics, bootstrap_test, exact_test, margin_test, randomization_test
 from pairsig.comparisons import wording
-from pairsig.comparisons.compare import adjust, compare, named_pairs
+from pairsig.comparisons.compare import adjust, compare
 from pairsig.core.definitions import TESTS, find
 from pairsig.core.totals import Resampling
 from pairsig.io.columns import BASELINE
@@ -67,7 +67,7 @@ def test_which_pairs():
     assert [(r["system_a"], r["system_b"]) for r in compare(data, [chosen])] == [(names[0], b) for b in names[1:]]
     assert len(compare(data, [chosen], pairs="all")) == 6
     rows = compare(data, [chosen], baseline=names[2])
-    assert [(r["system_a"], r["system_b"]) for r in rows] == named_pairs(names, baseline=names[2])
+    assert [(r["system_a"], r["system_b"]) for r in rows] == [(name, names[2]) for name in names if name != names[2]]
     with pytest.raises(InputError, match="unknown baseline 'x'"):
         compare(data, [chosen], baseline="x")
     with pytest.raises(InputError, match="metric f1 is named 2 times, expected once"):
@@ -144,6 +144,8 @@ def test_notes_of_a_row():
     (row,) = compare(scores(a=a, b=b), [SCORE])
     assert row["notes"][0].startswith("the systems differ on 4 of 12 segments, too few (below 10)")
     assert row["notes"][1].startswith("the 95 % interval excludes 0 although p is not below 0.05")
+    (row,) = compare(scores(a=a, b=b), [SCORE], find("exact", None, "greater"))
+    assert not any("although p is" in note for note in row["notes"])
     (row,) = compare(scores(a=a, b=b), [SCORE], find("bootstrap", None, "observed"), resampling=FEW)
     assert "10 to 21 % of test sets instead of 5 %" in row["notes"][-1]
     data, chosen = systems("accuracy", n_segments=70, document_size=5)

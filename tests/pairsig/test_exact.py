@@ -266,7 +266,8 @@ def test_many_pairs_are_one_pair_at_a_time(metric):
         assert (gain == 0) <= (log == 0)
 
 
-def test_many_pairs_of_items_are_one_pair_at_a_time():
+def test_many_pairs_of_items_are_one_pair_at_a_time(monkeypatch):
+    monkeypatch.setattr("pairsig.stats.pass_fail._PRODUCT_ELEMENTS", 8 * 100)  # a hundred items at a time
     outcomes = np.random.default_rng(1).random((8, 300, 1)) < np.linspace(0.3, 0.7, 8)[:, None, None]
     counts = np.concatenate([outcomes.astype(int), np.ones((8, 300, 1), int)], axis=2)
     scorer = Scorer(counts, registry.metric("accuracy"))

@@ -78,10 +78,10 @@ class Gate(TableResult):
 
     def __str__(self) -> str:
         """The verdict in one line; with several scores, a line for each of them follows."""
-        lines = [f"{row.verdict}: {row.sentence}" for row in self._rows.itertuples()]
+        lines = [f"{row.verdict}: {row.sentence}" for row in self.table.itertuples()]
         if len(lines) == 1:
             return lines[0]
-        times = Counter(self._rows["verdict"])
+        times = Counter(self.table["verdict"])
         counted = (f"{times[verdict]} of {len(lines)} scores {verdict}" for verdict in STATUS if times[verdict])
         return "\n".join([f"{self.verdict}: {', '.join(counted)}", *(f"  {line}" for line in lines)])
 
@@ -181,8 +181,8 @@ def gate(
     table = frame(GATE, rows)
     notes = dict.fromkeys(note for row in rows for note in row["notes"])
     return Gate(
-        table=statistics.as_read(table), notes=tuple(notes), verdict=verdict, status=STATUS[verdict],
-        baseline=baseline, candidate=candidate, alpha=alpha, _rows=table, _render=_render,
+        table=table, notes=tuple(notes), verdict=verdict, status=STATUS[verdict],
+        baseline=baseline, candidate=candidate, alpha=alpha, _render=_render,
     )  # fmt: skip
 
 

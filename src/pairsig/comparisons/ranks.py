@@ -55,7 +55,7 @@ class Ranking(TableResult):
     Attributes
     ----------
     table
-        One row per system, the best first, in the kind of data frame that was passed; the columns are those of
+        One row per system, the best first; the columns are those of
         `pairsig rank`.
     pairs
         One row per pair, the most certain first; `system_a` is the better one. The columns are those of
@@ -67,9 +67,8 @@ class Ranking(TableResult):
         Sentences about the data.
     """
 
-    pairs: Any
+    pairs: pd.DataFrame
     alpha: float
-    _pairs: pd.DataFrame
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         notes = [f"<p>{escape(note)}</p>" if format == "html" else f"- {note}" for note in self.notes]
@@ -185,12 +184,10 @@ def rank(
     systems = _ranked(scorer, pairs, gains, p_adjusted, low, high, alpha)
     systems = frame(RANKS, systems | {"metric": chosen.name, "signature": signature})
     return Ranking(
-        table=statistics.as_read(systems),
-        pairs=statistics.as_read(compared),
+        table=systems,
+        pairs=compared,
         alpha=alpha,
         notes=tuple(dict.fromkeys([*filter(None, [_skewed(values, unit)]), *statistics.notes])),
-        _rows=systems,
-        _pairs=compared,
     )
 
 
@@ -360,7 +357,7 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     A line separates clusters; in Markdown, which has no such lines, a column has the number of the cluster. A dagger
     marks a system that is significantly better than the next one. In Markdown and LaTeX the signature follows.
     """
-    table = ranking._rows
+    table = ranking.table
     dagger = np.where(table["p_next"] <= ranking.alpha, "†", "")
     rows = table.assign(
         ranks=[f"{a}" if a == b else f"{a}–{b}" for a, b in zip(table["rank_low"], table["rank_high"], strict=True)],
@@ -381,16 +378,16 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
         columns if format == "markdown" else columns[1:],
         format,
         notes=[_summary(ranking), *_key(ranking, "a new cluster" if format == "markdown" else "a line")],
-        signatures=ranking._pairs["signature"],
+        signatures=ranking.pairs["signature"],
         borders=(np.flatnonzero(np.diff(table["cluster"])) + 1).tolist(),
     )
 
 
 def _summary(ranking: Ranking) -> str:
     """One sentence about what the ranks show."""
-    pairs, n = ranking._pairs, len(ranking._rows)
+    pairs, n = ranking.pairs, len(ranking.table)
     significant = int((pairs["pvalue_adjusted"] <= ranking.alpha).sum())
-    first = ranking._rows.loc[ranking._rows["rank_low"] == 1, "system"]
+    first = ranking.table.loc[ranking.table["rank_low"] == 1, "system"]
     which = f"{len(first):,} of {n:,} systems may be the best" if len(first) > 1 else f"{first.iloc[0]} is the best"
     without, n_without = "", int(pairs["ci_low"].isna().sum())
     if n_without == len(pairs):
@@ -409,6 +406,6 @@ def _summary(ranking: Ranking) -> str:
 def _key(ranking: Ranking, border: str) -> list[str]:
     """What the columns and lines of the table mean."""
     p = f"p (next): p-value of the system and the next one, adjusted for all pairs; †: at most {ranking.alpha:g}"
-    if ranking._rows["cluster"].iloc[-1] == 1:
+    if ranking.table["cluster"].iloc[-1] == 1:
         return [p]
     return [p, f"{border}: all systems above are significantly better than all below"]

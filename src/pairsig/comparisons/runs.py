@@ -139,7 +139,7 @@ def compare_runs(
     same: dict[str, Any] = {"metric": chosen.name, "n_segments": statistics.counts.shape[1], "signature": signed}
     table = frame(RUNS, pd.DataFrame(rows).assign(pvalue_holm=adjusted, n_compared=len(rows), **same))
     notes = dict.fromkeys([*chain.from_iterable(row["notes"] for row in rows), *statistics.notes])
-    return TableResult(table=statistics.as_read(table), notes=tuple(notes), _rows=table, _render=render)
+    return TableResult(table=table, notes=tuple(notes), _render=render)
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002

@@ -57,8 +57,6 @@ class Statistics:
         What the counts are for, the main metric first, as far as it was read or declared; not in files.
     notes
         Sentences about how the input was read, and about everything that was left out.
-    library
-        Library of the data frame that was read, as narwhals names it; results are frames of the same kind.
 
     Examples
     --------
@@ -86,7 +84,6 @@ class Statistics:
     runs: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = field(default=(), compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
-    library: Any = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """What was read: systems, runs, segments, documents, and each metric with its direction."""
@@ -105,15 +102,6 @@ class Statistics:
         if not self.metrics:
             lines.append(f"  counts: {listed(self.columns)}")
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
-
-    def as_read(self, rows: pd.DataFrame) -> Any:
-        """Convert a table of results to the kind of data frame that was read; it stays one of pandas for all else."""
-        if self.library is None or self.library.is_pandas():
-            return rows
-        import narwhals.stable.v2 as nw
-
-        cells = {name: [None if cell is pd.NA else cell for cell in column.to_list()] for name, column in rows.items()}
-        return nw.from_dict(cells, backend=self.library).to_native()
 
     def __post_init__(self) -> None:
         unknown = ("",) * len(self.systems)

@@ -14,7 +14,9 @@ from pairsig.io.tables import as_object, flat
 class Shown:
     """A result with rows, `_rows`."""
 
-    _rows: pd.DataFrame
+    @property
+    def _rows(self) -> pd.DataFrame:
+        raise NotImplementedError
 
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers of the result as a pandas data frame."""
@@ -50,15 +52,18 @@ class TableResult(Shown):
     Attributes
     ----------
     table
-        The rows, in the kind of data frame that was passed; the columns are those of the command.
+        The rows as a pandas data frame; the columns are those of the command.
     notes
         Sentences about how the input was read, and about what the numbers do not cover.
     """
 
-    table: Any
+    table: pd.DataFrame
     notes: tuple[str, ...]
-    _rows: pd.DataFrame
     _render: Callable[[pd.DataFrame, str], str] | None = None
+
+    @property
+    def _rows(self) -> pd.DataFrame:
+        return self.table
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         assert self._render is not None

@@ -200,7 +200,7 @@ def plan(
     gains: Any = gain if isinstance(gain, list | tuple) else [gain]
     rows = table_of(name, spread, gains, alpha, power)
     notes = dict.fromkeys(chain.from_iterable(rows["notes"]))
-    return TableResult(table=rows, notes=tuple(notes), _rows=rows, _render=render)
+    return TableResult(table=rows, notes=tuple(notes), _render=render)
 
 
 def _without_a_pilot(

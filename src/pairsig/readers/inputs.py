@@ -461,8 +461,6 @@ def _values(data: Statistics, metric: Metric, parts: Sequence[Output]) -> str:
 
 def _of_frames(frames: Sequence[Any], declared: dict[str, Any], called: Sequence[str]) -> list[Statistics]:
     """Data frames: one of all systems, or one per system."""
-    import narwhals.stable.v2 as nw
-
     options.check(declared, {"tables"}, "the data frame")
     source = "the data frame" if len(frames) == 1 else f"{len(frames)} data frames"
     indices = [frame.index for frame in frames if hasattr(frame, "reset_index")]
@@ -471,9 +469,7 @@ def _of_frames(frames: Sequence[Any], declared: dict[str, Any], called: Sequence
     files = [_read_table(frame, declared, may_be_wide=len(frames) == 1 and not called) for frame in frames]
     letters = [chr(ord("A") + n) if len(frames) <= 26 else str(n + 1) for n in range(len(frames))]
     systems = list(called) or (letters if len(frames) > 1 else [""])
-    results = _together(files, systems, [""] * len(frames), declared, "table", sources=[source], is_named=True)
-    library = nw.from_native(frames[0]).implementation
-    return [replace(data, library=library) for data in results]
+    return _together(files, systems, [""] * len(frames), declared, "table", sources=[source], is_named=True)
 
 
 def _of_arrays(data: Mapping[str, Any], declared: Mapping[str, Any]) -> Statistics:

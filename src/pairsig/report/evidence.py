@@ -196,7 +196,7 @@ def of_methods(
         ) -> tuple[float, float, float]:
             (compared,) = several_runs.compare_runs(
                 runs.select(segments=segments), metric=metric, unit=unit
-            )._rows.itertuples(index=False)
+            ).table.itertuples(index=False)
             return _turned(compared.difference, compared.ci_low, compared.ci_high, sign)
 
         gain = sentences.as_gains(row._asdict())
