@@ -25,7 +25,7 @@ rule compare:
         metric=cell("metric"),
         drawn=lambda wildcards: PLAN.drawn(wildcards.dataset),
         part="1-of-1",
-        code=code("study.test_sets.compare"),
+        code=code("study.test_sets.all_pairs"),
     script:
         "../scripts/compare.py"
 
@@ -78,6 +78,6 @@ rule resize:
         metric=cell("metric"),
         made=lambda wildcards: sheets.pairs(cell("test_sets")(wildcards)),
         drawn=lambda wildcards: PLAN.drawn(wildcards.dataset, made=True),
-        code=code("study.test_sets.compare", "study.test_sets.resize"),
+        code=code("study.test_sets.all_pairs", "study.test_sets.resize"),
     script:
         "../scripts/resize.py"

@@ -2,13 +2,14 @@ import sys
 
 from pairsig.core import statistics
 from pairsig.io import tables
-from study.test_sets.compare import whole
+from study.test_sets import all_pairs
 
 sys.stderr = open(snakemake.log[0], "w")
-comparisons = whole(
+number, _, parts = snakemake.params.part.partition("-of-")
+comparisons = all_pairs.compare(
     statistics.read(snakemake.input.statistics),
-    snakemake.params.metric,
-    part=snakemake.params.part,
+    metric=snakemake.params.metric,
+    part=(int(number), int(parts)),
     threads=snakemake.threads,
     **snakemake.params.drawn,
 )

@@ -2,7 +2,7 @@ import sys
 
 from pairsig.core import statistics
 from pairsig.io import tables
-from study.test_sets.compare import made
+from study.test_sets.resize import made
 
 sys.stderr = open(snakemake.log[0], "w")
 comparisons = made(

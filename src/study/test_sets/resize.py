@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.test_sets import KINDS, Derivation
+from study.test_sets import KINDS, Derivation, doubling
 from study.test_sets.all_pairs import compare
 
 
@@ -98,3 +98,13 @@ def resize(statistics: Statistics, *, rng: int = 2012, **options: Any) -> pd.Dat
             f"dataset {statistics.dataset}: found no test sets to make, expected sizes, domains, draws or halves"
         )
     return frame(COMPARISONS, pd.concat(tables, ignore_index=True))
+
+
+def made(data: Statistics, metric: str, test_sets: Mapping[str, str], **options: Any) -> pd.DataFrame:
+    """`resize` for a cell of the sheet of datasets, in which `initial` is a list of sizes, or `doubling:100`."""
+    kinds: dict[str, Any] = {key: value if key == "initial" else int(value) for key, value in test_sets.items()}
+    if "initial" in kinds:
+        first = kinds["initial"].removeprefix("doubling:")
+        doubled, n = first != kinds["initial"], len(data.segments)
+        kinds["initial"] = doubling(int(first), n) if doubled else [int(size) for size in first.split(",")]
+    return resize(data, metric=metric, **kinds, **options)
