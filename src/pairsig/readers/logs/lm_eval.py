@@ -146,10 +146,6 @@ class _Task:
             path = Path(self.source)  # lm_eval calls the folder like the model
             in_folder = _SAMPLES.fullmatch(plain_name(path.name))
             self.model = path.absolute().parent.name if in_folder else path.name.partition(".jsonl")[0]
-            self._note(
-                f"the model is named after the {'folder' if in_folder else 'file'}, since it has no results_TIME.json "
-                "with the name beside it"
-            )
 
     def _note(self, sentence: str) -> None:
         self.notes.append(f"{self.source}: {sentence}")
@@ -189,11 +185,6 @@ class _Task:
         for item in self.items.values():
             item.scores = {called: score for called, score in item.scores.items() if called not in unusable}
         self.metrics = {key: called for key, called in self.metrics.items() if called not in unusable}
-        if (repeats := self.reported("configs", self.name, "repeats", kind=int)) > 1:
-            self._note(
-                f"each question was answered {repeats} times, but the log has only one score for all answers, after "
-                "the filter"
-            )
         better = self.reported("higher_is_better", self.name, kind=dict)
         directions = {called: better.get(key.rpartition(",")[0]) for key, called in self.metrics.items()}
         if unsaid := [called for called, higher in directions.items() if higher is None]:
