@@ -34,17 +34,6 @@ If the candidate is worse by the margin or more, it passes with a probability of
 of about ALPHA for other scores (more if losses are rare and large). If its outputs and those of the baseline are
 exchangeable, it is called worse with a probability of at most ALPHA. Both hold for any number of scores.
 """
-_PLAN = """\
-With S the standard deviation of the difference of two systems on a unit, the gain on n units has the standard error
-S/√n, and the power is that of Student's noncentral distribution. S comes from a pilot, or from a variance model
-that was fitted to the study:
-  S² = φ · 10⁴ · 2(1 − correlation) · p(1 − p) / √length, where the score p is a share
-For accuracy (pass/fail items) φ and the length are 1, and no variance model is needed. The power of the exact test for
-such items is exact. More items may lower it slightly; the number of segments is one from which on it is always reached.
-S is uncertain, unless score and correlation are known. [95 %] is the range of sizes, and the range of the power at the
-printed size, for the values of S that the pilot or the variance model leaves plausible.
-"""
-
 # Example at the beginning of each command's help. It runs unchanged in an empty folder.
 _TWO = """\
 printf '%s\\n' 1 1 1 0 1 1 1 1 0 1 1 1 > a.txt
@@ -193,7 +182,7 @@ def _add_runs(commands: console.Commands) -> None:
 
 
 def _add_plan(commands: console.Commands) -> None:
-    p = commands.add(_plan, f"{_PLAN}\n{FORMULAS}")
+    p = commands.add(_plan, f"docs/planning.md has the formulas, and what they assume.\n\n{FORMULAS}")
     group = p.add_argument_group("question")
     group.add_argument("files", nargs="*", metavar="FILE", help="a pilot: files of two systems, or one of all")
     group.add_argument("--gain", default="", metavar="G[,G]", help="find the segments to detect G: 2 points or 2%%")

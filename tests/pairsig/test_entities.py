@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pairsig import InputError
 from pairsig.metrics.entities import SCHEMES, entities, entity_counts
 from pairsig.metrics.registry import METRICS
-from pairsig.readers.counts import conlleval
 from pairsig.readers.outputs import iob
 
 PRINTED = json.loads((Path(__file__).parents[1] / "data/entities/seqeval.json").read_text(encoding="utf-8"))
@@ -83,12 +82,10 @@ B-NP B-NP|I-NP I-NP|I-NP I-NP|O O"""
         ("VP", (3, 4, 4), "75.00 75.00 75.00"),
     ],
 )
-def test_the_digits_that_conlleval_prints(kind, counts, printed, tmp_path):
-    """The example in the README of the Python port: its tags, in a file as conlleval reads it."""
-    path = tmp_path / "example"
-    rows = EXAMPLE.replace("\n", "|").split("|")
-    path.write_text("".join(f"word-{number} POS {row}\n" for number, row in enumerate(rows)), encoding="utf-8")
-    found = conlleval.read(path, type=kind).values
+def test_the_digits_that_conlleval_prints(kind, counts, printed):
+    """The example in the README of the Python port: the gold tag and the predicted one of each word."""
+    gold, predicted = zip(*map(str.split, EXAMPLE.replace("\n", "|").split("|")), strict=True)
+    found = entity_counts([predicted], [gold], type=kind)
     assert tuple(found[column].item() for column in COLUMNS) == counts
     f1, precision, recall = scores(found)
     assert f"{precision:.2f} {recall:.2f} {f1:.2f}" == printed
@@ -156,10 +153,3 @@ def test_documents_and_several_blank_lines_are_no_sentences(tmp_path):
 def test_tags_that_are_refused(output, options, message):
     with pytest.raises(InputError, match=message):
         entity_counts(output, [["B-PER"]], **options)
-
-
-def test_gold_tags_that_differ_are_no_same_test_set(tmp_path, refusal):
-    for name, gold in (("a", "B-X"), ("b", "O")):
-        (tmp_path / name).write_text(f"w {gold} B-X\n", encoding="utf-8")
-    message = refusal("compare", tmp_path / "a", tmp_path / "b", "--reader", "conlleval")
-    assert "are these the same test set?" in message

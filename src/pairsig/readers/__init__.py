@@ -30,7 +30,7 @@ OUTPUTS = ("text", "alignment", "iob", "trees", "conllu", "conllx")
 TABLES = ("table", "scores")
 """What `table` reads: columns with declared roles, and one score per line."""
 SUFFIXES_OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
-COUNTS = ("sigf", "art", "evalb", "conlleval")
+COUNTS = ("sigf", "art", "evalb")
 """Modules of `counts`: counts of segments."""
 LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")
 """Modules of `logs`: scores of items, which are paired by their ids."""

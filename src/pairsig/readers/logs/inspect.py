@@ -20,8 +20,6 @@ from pairsig.readers.output import Output, passes
 # As in Inspect's `value_to_float`.
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 _VERSIONS = (1, 2)
-_SHOTS = ("fewshot", "num_fewshot", "n_shots", "shots")
-"""Arguments of tasks that set the number of shots."""
 
 
 def read(
@@ -115,15 +113,13 @@ class _Log:
 
     @property
     def conditions(self) -> Mapping[str, object]:
-        """What must be the same in two evaluations: the task with its version, its data and its number of shots."""
+        """What must be the same in two evaluations: the task with its version, its data and its arguments."""
         arguments = self._part("eval", "task_args", kind=dict)
-        shots = {name: arguments[name] for name in _SHOTS if name in arguments}
         solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
         return {
             "task": self.task,
             "version of the task": self._header["eval"].get("task_version"),
             "dataset": self._part("eval", "dataset", kind=dict).get("name"),
-            "number of shots": label(shots) if shots else "",
             "reducer": "+".join(map(label, self._part("eval", "config", "epochs_reducer", kind=list))),
             "arguments of the task": label(arguments) if arguments else "",
             "solver": self._part("eval", "solver", kind=str) or "+".join(solvers),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from itertools import chain
 
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath
@@ -24,7 +24,7 @@ _EXPECTED = "O, or a tag such as B-PER or I-PER"
 _DOCUMENT = "-DOCSTART-"
 
 
-def read(path: AnyPath) -> list[Tags]:
+def read(path: AnyPath) -> list[Tagged]:
     """Read the tags of every sentence.
 
     Parameters
@@ -38,41 +38,27 @@ def read(path: AnyPath) -> list[Tags]:
     -------
     The tags of each sentence.
     """
-    return [tags for (tags,) in sentences(path, 1)]
-
-
-def sentences(path: AnyPath, n_columns: int) -> list[list[Tagged]]:
-    """By sentence, the tags in each of the last columns of a file with one token per line."""
-    rows_of_sentences: list[list[tuple[str, Tags]]] = [[]]
-    words = set()
+    sentences: list[list[list[str]]] = [[]]
     for number, line in enumerate(text.read(path), start=1):
         cells = line.split()
         if not cells or cells[0] == _DOCUMENT:
-            rows_of_sentences.append([])
+            sentences.append([])
             continue
-        if len(cells) < n_columns:
-            raise InputError(f"{path}, line {number}: found {len(cells)} columns, expected {n_columns} with tags")
-        for tag in cells[-n_columns:]:
-            if not _TAG.fullmatch(tag):
-                raise InputError(f"{path}, line {number}: found {quoted(tag)}, expected {_EXPECTED}")
-        tags = tuple(cells[-n_columns:])
-        rows_of_sentences[-1].append((cells[0] if len(cells) > n_columns else "", tags))
-        words.update(cells[:-1])
-    rows_of_sentences = [rows for rows in rows_of_sentences if rows]
-    if not rows_of_sentences:
+        if not _TAG.fullmatch(cells[-1]):
+            raise InputError(f"{path}, line {number}: found {quoted(cells[-1])}, expected {_EXPECTED}")
+        sentences[-1].append(cells)
+    rows = list(chain.from_iterable(sentences))
+    if not rows:
         raise InputError(f"{path}: found no tags, expected {_EXPECTED}")
-    if words and all(map(_TAG.fullmatch, words)):
+    others = set(chain.from_iterable(cells[:-1] for cells in rows))
+    if others and all(map(_TAG.fullmatch, others)):
         raise InputError(f"{path}: found only tags in all columns, expected a token and its tag in each line")
-    return list(map(_tagged, rows_of_sentences))
-
-
-def _tagged(rows: Sequence[tuple[str, Tags]]) -> list[Tagged]:
-    """The tags in each column, with the words of the sentence."""
-    words = tuple(word for word, _ in rows)
-    in_columns = [Tagged(tags) for tags in zip(*(tags for _, tags in rows), strict=True)]
-    for tagged in in_columns if all(words) else ():
-        tagged.words = words
-    return in_columns
+    tagged = []
+    for sentence in filter(None, sentences):
+        tagged.append(Tagged(cells[-1] for cells in sentence))
+        if all(len(cells) > 1 for cells in sentence):
+            tagged[-1].words = tuple(cells[0] for cells in sentence)
+    return tagged
 
 
 def _recognizes(file: Beginning) -> bool:
