@@ -8,8 +8,7 @@ from scipy.stats import t as student
 
 from pairsig.io.errors import InputError
 from study.reproduction import montecarlo
-from study.reproduction import race as racing
-from study.reproduction.approximate import approximate
+from study.reproduction.montecarlo import approximate
 
 TABLE_2 = {250: 0.0512, 500: 0.0189, 1000: 0.0153, 2000: 0.0202, 4000: 0.0170, 8000: 0.0360}
 
@@ -105,7 +104,7 @@ class TestApproximate:
 
 
 def test_race_times_every_test_once_a_size():
-    found = racing.race([500, 250], n_resamples=(20, 400), n_repeats=2)
+    found = montecarlo.race([500, 250], n_resamples=(20, 400), n_repeats=2)
     assert len(found) == 2 * 2 * 3
     assert found["n_segments"].tolist() == [250] * 3 + [500] * 3 + [250] * 3 + [500] * 3
     assert found["test"].tolist() == ["exact", "randomization", "randomization"] * 4
@@ -114,5 +113,5 @@ def test_race_times_every_test_once_a_size():
     assert (found["seconds_low"] <= found["seconds"]).all()
     assert (found["seconds"] <= found["seconds_high"]).all()
     assert set(found["n_repeats"]) == {2}
-    papers = racing.race([250], n_repeats=1, metrics=["accuracy"])["n_resamples"].dropna()
+    papers = montecarlo.race([250], n_repeats=1, metrics=["accuracy"])["n_resamples"].dropna()
     assert papers.tolist() == [20_000, 40_000]

@@ -164,7 +164,7 @@ rule approximate:
     params:
         **config["montecarlo"],
         seed=DRAWN["seed"],
-        code=code("study.reproduction.approximate", "study.reproduction.montecarlo"),
+        code=code("study.reproduction.montecarlo"),
     script:
         "../scripts/approximate.py"
 
@@ -185,7 +185,7 @@ rule race:
     params:
         is_small=config["montecarlo"]["n_sizes"] < 6,
         seed=DRAWN["seed"],
-        code=code("study.reproduction.race", "study.reproduction.montecarlo"),
+        code=code("study.reproduction.montecarlo"),
     script:
         "../scripts/race.py"
 

@@ -1,7 +1,7 @@
 import sys
 
 from study import inputs
-from study.reproduction.approximate import RELATIVE_ERROR, approximate
+from study.reproduction.montecarlo import RELATIVE_ERROR, approximate
 
 sys.stderr = open(snakemake.log[0], "w")
 params = snakemake.params
