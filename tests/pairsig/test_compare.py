@@ -54,6 +54,10 @@ def test_every_row_is_the_test_of_two_systems(metric):
         )  # fmt: skip
         assert (row["n_segments"], row["n_different"]) == (result.n_segments, result.n_different)
         assert row["signature"] == result.signature
+        names = ("pvalue_low", "pvalue_high", "n_resamples", "n_greater", "n_equal", "estimator")
+        if row["test"] != "exact":
+            estimator = "" if row["test"] == "bootstrap" else result.estimator
+            assert [row[name] for name in names] == [*(getattr(result, name) for name in names[:-1]), estimator]
         interval = result.confidence_interval()
         assert (row["ci_low"], row["ci_high"]) == pytest.approx(interval)
     if metric == "bleu":  # which has no exact test if more segments differ

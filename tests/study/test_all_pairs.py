@@ -72,5 +72,5 @@ def test_impossible_tables(options, message):
 def test_memory_only_changes_time(monkeypatch):
     data = systems("f1", n_segments=500)
     one = all_pairs.compare(data, metric="f1", n_resamples=300)
-    monkeypatch.setattr("pairsig.io.memory.free", lambda: 3 * 2**20)
+    monkeypatch.setattr("study.test_sets.all_pairs.free", lambda: 3 * 2**20)
     pd.testing.assert_frame_equal(one, all_pairs.compare(data, metric="f1", n_resamples=300))

@@ -22,7 +22,7 @@ from pairsig.io import rendering
 from pairsig.io.choices import check_level
 from pairsig.io.columns import RANKED_PAIRS, RANKS
 from pairsig.io.errors import InputError, named
-from pairsig.io.memory import Memory
+from pairsig.io.memory import free, require
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import frame
@@ -151,13 +151,12 @@ def rank(
     n_pairs = math.comb(len(statistics.systems), 2)
     check_few(n_pairs)
     counts = statistics.of_units(chosen, unit)
-    memory = Memory.half()
     # Influence values, the same in whole steps, and a copy while these are computed; about a kilobyte per pair.
-    memory.require(3 * 8 * counts[:, :, 0].size + 1024 * n_pairs, f"ranking {len(counts):,} systems")
+    require(3 * 8 * counts[:, :, 0].size + 1024 * n_pairs, f"ranking {len(counts):,} systems", 0.5)
     scorer = Scorer(counts, chosen, statistics.systems)
     pairs, gains = scorer.better_first()
     values, weights = _contributions(scorer)
-    resampling = Resampling(n_resamples, seed_of(rng), threads, memory=memory.left, progress=progress)
+    resampling = Resampling(n_resamples, seed_of(rng), threads, memory=free() // 2, progress=progress)
     order, p_alone, p_adjusted, low, high = _max_t(values, weights, pairs, gains, alpha, resampling)
     pairs, gains = pairs[order], gains[order]
     _, correlation = errors_and_correlations(counts, chosen, pairs, threads=threads)

@@ -19,7 +19,6 @@ from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
 from pairsig.io.errors import InputError, listed, named, printable, reason
-from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
 
@@ -515,7 +514,7 @@ def read(path: str | Path, *, dataset: str | None = None) -> Statistics:
     ('a', 'b')
     """
     path = Path(path)
-    arrow = tables.read_parquet(path, Memory.whole())
+    arrow = tables.read_parquet(path)
     metadata = dict(arrow.schema.metadata or {})
     try:
         return Statistics(

@@ -1,41 +1,19 @@
-"""How much memory is free, and how much of it the process may use."""
+"""How much memory is free."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from pairsig.io.errors import InputError
 
 
-@dataclass(frozen=True)
-class Memory:
-    """A memory limit in bytes, for the process with the interpreter, libraries and data that are already loaded."""
-
-    limit: int
-
-    @classmethod
-    def half(cls) -> Memory:
-        """A limit of what is used already and half of what is free."""
-        return cls(_taken() + free() // 2)
-
-    @classmethod
-    def whole(cls) -> Memory:
-        """A limit of what is used already and all that is free."""
-        return cls(_taken() + free())
-
-    @property
-    def left(self) -> int:
-        """Bytes below the limit that the process does not use yet."""
-        return max(0, self.limit - _taken())
-
-    def require(self, n_bytes: int, noun: str) -> None:
-        """Raise an `InputError` if `what` needs more bytes than are left."""
-        left = self.left
-        if n_bytes > left:
-            raise too_little(n_bytes, left, noun)
+def require(n_bytes: int, noun: str, share: float = 1.0) -> None:
+    """Raise an `InputError` if `noun` needs more bytes than this share of what is free."""
+    left = int(share * free())
+    if n_bytes > left:
+        raise too_little(n_bytes, left, noun)
 
 
 def too_little(needed: int, left: int, noun: str) -> InputError:
@@ -56,12 +34,6 @@ def free() -> int:
     import psutil
 
     return int(psutil.virtual_memory().available)
-
-
-def _taken() -> int:
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
 
 
 @contextmanager

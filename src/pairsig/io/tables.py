@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pairsig.io.columns import TABLES, Column, Table, texts
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
 from pairsig.io.files import content
-from pairsig.io.memory import Memory
+from pairsig.io.memory import require
 from pairsig.io.packages import need, pd
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     _check_suffix(path)
     with _readable(path):
         if path.suffix == ".parquet":
-            rows = _plain_text(read_parquet(path, Memory.whole()), path)
+            rows = _plain_text(read_parquet(path), path)
         else:
             rows = _read_text(path, texts([*known, table] if table else known))
     if N_ROWS in rows.columns:
@@ -201,10 +201,10 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     return rows
 
 
-def read_parquet(path: Path, memory: Memory) -> pa.Table:
+def read_parquet(path: Path) -> pa.Table:
     """Read a Parquet file; columns of text become dictionaries, so that repeated text is in memory once.
 
-    The file is refused if it needs more than is left of `memory`.
+    The file is refused if it needs more memory than is free.
     """
     need("pyarrow")
     with _readable(path):
@@ -214,7 +214,7 @@ def read_parquet(path: Path, memory: Memory) -> pa.Table:
             schema = file.schema_arrow
             check_distinct(schema.names, str(path))
             bytes_per_row = sum(_cell_bytes(field, path) for field in schema)
-            memory.require(sum(_group_bytes(file)) + file.metadata.num_rows * bytes_per_row, f"reading {path}")
+            require(sum(_group_bytes(file)) + file.metadata.num_rows * bytes_per_row, f"reading {path}")
             try:
                 return file.read().unify_dictionaries()
             except OSError as error:
@@ -245,7 +245,7 @@ def _plain_text(table: pa.Table, path: Path) -> pd.DataFrame:
     size = 0
     for chunk in chain.from_iterable(table.column(position).chunks for position in positions):
         size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
-    Memory.whole().require(size, f"reading {path}")
+    require(size, f"reading {path}")
     for position in positions:
         table = table.set_column(position, table.field(position).name, table.column(position).cast(pa.string()))
     return table.to_pandas()

@@ -389,13 +389,13 @@ def _of_parquet(path: str, data: bytes) -> Table:
     need("pyarrow")
     import pyarrow as pa
 
-    from pairsig.io.memory import Memory
+    from pairsig.io.memory import require
     from pairsig.io.tables import decoded_bytes, open_parquet
 
     try:
         with open_parquet(pa.BufferReader(data)) as file:
             check_distinct(file.schema_arrow.names, path)
-            Memory.whole().require(decoded_bytes(file, 8), f"reading {path}")
+            require(decoded_bytes(file, 8), f"reading {path}")
             table = file.read()
     except InputError:
         raise

@@ -16,7 +16,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Resampling
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError, listed
-from pairsig.io.memory import Memory
+from pairsig.io.memory import free
 from pairsig.metrics import Metric, registry
 from pairsig.stats import paired, sampling
 
@@ -62,10 +62,9 @@ def compare(
         )
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
-    memory = Memory.half()
     scorer = Scorer(data.of(chosen), chosen, data.systems)
     pairs, gains = scorer.better_first()
-    resampling = Resampling(n_resamples, rng, threads, batch, memory.left - _BYTES_PER_PAIR * len(pairs)).part(k, m)
+    resampling = Resampling(n_resamples, rng, threads, batch, free() // 2 - _BYTES_PER_PAIR * len(pairs)).part(k, m)
     counts = sampling.exceedances(scorer, pairs, test, resampling)
     standard_error, correlation = errors_and_correlations(scorer.counts, chosen, pairs, threads=threads)
     signature = paired.signature(chosen, test, "segment", resampling.signature)
