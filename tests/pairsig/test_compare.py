@@ -81,6 +81,7 @@ def test_which_pairs():
     with pytest.raises(InputError, match="found the alternative 'greater' for all pairs of 3 systems"):
         compare(data.select(systems=names[:3]), [chosen], find("exact", None, "greater"), pairs="all")
     assert len(compare(data.select(systems=names[:2]), [chosen], find("exact", None, "greater"), pairs="all")) == 1
+    assert len(compare(data, [chosen], find("exact", None, "greater"), pairs="all", baseline=names[2])) == 3
 
 
 def test_command_line_and_python_have_the_same_adjustment(tmp_path):

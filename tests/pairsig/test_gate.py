@@ -56,6 +56,8 @@ def test_a_candidate_that_is_shown_to_be_better_is_not_worse():
     old = np.random.default_rng(3).integers(0, 50, 20)
     check = only(of("mean", old=old, new=old + 5), "1")
     assert (check.verdict, check.largest_loss) == ("passed", 0)
+    four = only(of("mean", old=old[:4], new=old[:4] + 5), "1")  # p is 1/16, which shows nothing
+    assert (four.verdict, four.largest_loss > 1) == ("undecided", True)
     worse = only(of("mean", old=old + 5, new=old), "1")
     assert (worse.verdict, worse.pvalue_worse) == ("worse", 2**-20)
 

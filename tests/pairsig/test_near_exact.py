@@ -172,15 +172,16 @@ def test_with_a_wrong_slope_it_has_no_bias_either(monkeypatch):
         assert p == pytest.approx(enumerated(pair, "two-sided"), abs=2e-6)
 
 
-def test_it_does_not_depend_on_batches_threads_or_parts():
+def test_it_does_not_depend_on_batches_threads_or_parts(monkeypatch):
     data = simulate.statistics("bleu", n_systems=5, n_segments=60, spread=0.6)
     scorer = Scorer(data.of(registry.metric("bleu")), registry.metric("bleu"))
     pairs, test, resampling = scorer.better_first()[0], find("randomization"), Resampling(3000, 3, 1)
     whole, estimate = by_draws(scorer, pairs, test, resampling)
     assert {"near-exact", "bound"} <= set(estimate.estimator)
     names = ("n_greater", "n_equal", "linear", "n_added", "n_removed")
-    for how in ({"threads": 2, "batch": 77}, {"threads": 3, "batch": 1000}):
-        other, _ = by_draws(scorer, pairs, test, replace(resampling, **how))
+    for rows, threads in ((77, 2), (500, 3)):
+        monkeypatch.setattr(totals, "_BATCH_ELEMENTS", 60 * rows)
+        other, _ = by_draws(scorer, pairs, test, replace(resampling, threads=threads))
         assert all(np.array_equal(getattr(whole, name), getattr(other, name)) for name in names)
     parts = [counted(scorer, pairs, test, resampling.part(k, 3)) for k in (2, 1, 3)]
     for name in ("n_greater", "n_equal", "n_added", "n_removed"):

@@ -70,7 +70,7 @@ def test_counts_are_those_of_fractions(metric, size):
 
 @pytest.mark.parametrize("name", ["bootstrap", "randomization"])
 @pytest.mark.parametrize("metric", simulate.FAMILIES)
-def test_counts_do_not_depend_on_batches_threads_or_parts(name, metric):
+def test_counts_do_not_depend_on_batches_threads_or_parts(name, metric, monkeypatch):
     statistics = simulate.statistics(metric, n_systems=3, n_segments=70, spread=0.05)
     scorer = Scorer(statistics.of(registry.metric(metric)), registry.metric(metric))
     pairs = scorer.better_first()[0]
@@ -78,10 +78,11 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(name, metric):
     def counted(some=None, **options):
         return count(scorer, pairs, find(name), Resampling(3000, 5, some=some, **options))
 
-    whole = counted(batch=1000, threads=1)
+    whole = counted(threads=1)
     assert whole[0].max() > 0
-    for options in ({"batch": 4096, "threads": 1}, {"batch": 1000, "threads": 2}, {"batch": 333, "threads": 3}):
-        np.testing.assert_array_equal(whole, counted(**options))
+    for rows, threads in ((900, 1), (500, 2), (33, 3)):
+        monkeypatch.setattr("pairsig.core.totals._BATCH_ELEMENTS", 70 * rows)
+        np.testing.assert_array_equal(whole, counted(threads=threads))
     np.testing.assert_array_equal(whole, counted(range(1100)) + counted(range(1100, 3000)))
 
 
@@ -92,11 +93,11 @@ def test_many_pairs_are_one_pair_at_a_time(metric, monkeypatch):
     scorer = Scorer(statistics.of(registry.metric(metric)), registry.metric(metric))
     pairs = scorer.better_first()[0]
     for test in [test for test in DRAWING if not test.directed]:
-        together = count(scorer, pairs, test, Resampling(400, 5, threads=1, batch=200))
+        together = count(scorer, pairs, test, Resampling(400, 5, threads=1))
         with monkeypatch.context() as patch:
             patch.setattr(scores, "SHUFFLED_ELEMENTS", 3 * 200)
             patch.setattr(scores, "_SCORED_ELEMENTS", 2 * 200)
-            np.testing.assert_array_equal(count(scorer, pairs, test, Resampling(400, 5, batch=200)), together)
+            np.testing.assert_array_equal(count(scorer, pairs, test, Resampling(400, 5)), together)
         for row, pair in enumerate(pairs):
             alone = count(scorer, pair[None], test, Resampling(400, 5))
             np.testing.assert_array_equal(alone[:, 0], together[:, row])

@@ -58,8 +58,6 @@ _SCORING = 24
 """Bytes that scoring takes for each total, in addition to the total."""
 SHUFFLED_ELEMENTS = 2**19
 """Totals after shuffles that are scored at once: 4 MiB for each of the two systems of the pairs."""
-_MOST_ELEMENTS = 2**28
-"""Largest draws matrix for a batch size that the user chooses: 1 GiB in float32."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +70,8 @@ class Resampling:
         b, at most `MAX_RESAMPLES`.
     seed
         The same seed gives the same counts for any batch size, number of threads or machine.
-    threads, batch
-        Worker threads (default: all cores) and resamples per batch; they only change time and memory.
+    threads
+        Worker threads (default: all cores); they only change time and memory.
     memory
         Bytes that drawing, multiplying and scoring may take; by default there is no limit.
     progress
@@ -85,7 +83,6 @@ class Resampling:
     n_resamples: int = 1_000_000
     seed: int = 2012
     threads: int | None = None
-    batch: int | None = None
     memory: int | None = None
     progress: Progress | None = None
     some: range | None = None
@@ -95,8 +92,6 @@ class Resampling:
         check_whole("seed", self.seed, 0, MAX_SEED)
         if self.threads is not None:
             check_whole("number of threads", self.threads, 1, MAX_THREADS)
-        if self.batch is not None:  # how many are too many depends on the number of units
-            check_whole("batch size", self.batch, 1, MAX_RESAMPLES)
 
     def part(self, k: int, m: int) -> Resampling:
         """The k-th of m parts of the resamples."""
@@ -314,9 +309,7 @@ class Product:
         units, and c totals of all systems, t threads with r resamples each take u·n·s + t·r·((n + m + u + 3v)·s + c·(s
         + 8 + 24)) bytes, and 32 MiB more per thread for swaps.
         """
-        if resampling.batch is not None:
-            check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // self.n_units))
-        n_rows = resampling.batch or max(_FEWEST_ROWS, min(1024, _BATCH_ELEMENTS // self.n_units))
+        n_rows = max(_FEWEST_ROWS, min(1024, _BATCH_ELEMENTS // self.n_units))
         n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-len(resampling.drawn) // n_rows)))
         if resampling.memory is None:
             return n_threads, n_rows

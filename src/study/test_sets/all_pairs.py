@@ -37,7 +37,6 @@ def compare(
     rng: int = 2012,
     part: tuple[int, int] = (1, 1),
     threads: int | None = None,
-    batch: int | None = None,
     test_set: str = WHOLE,
 ) -> pd.DataFrame:
     """Bootstrap every pair of systems of a dataset on the same draws (the paper's footnote 5): table `COMPARISONS`.
@@ -64,7 +63,7 @@ def compare(
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
     scorer = Scorer(data.of(chosen), chosen, data.systems)
     pairs, gains = scorer.better_first()
-    resampling = Resampling(n_resamples, rng, threads, batch, free() // 2 - _BYTES_PER_PAIR * len(pairs)).part(k, m)
+    resampling = Resampling(n_resamples, rng, threads, free() // 2 - _BYTES_PER_PAIR * len(pairs)).part(k, m)
     counts = sampling.exceedances(scorer, pairs, test, resampling)
     standard_error, correlation = errors_and_correlations(scorer.counts, chosen, pairs, threads=threads)
     signature = paired.signature(chosen, test, "segment", resampling.signature)
