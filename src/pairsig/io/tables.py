@@ -10,7 +10,6 @@ import uuid
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -180,7 +179,9 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     _check_suffix(path)
     with _readable(path):
         if path.suffix == ".parquet":
-            rows = _plain_text(read_parquet(path), path)
+            rows = read_parquet(path).to_pandas()
+            texts_of = rows.columns[rows.dtypes == "category"]
+            rows[texts_of] = rows[texts_of].astype("str")
         else:
             rows = _read_text(path, texts([*known, table] if table else known))
     if N_ROWS in rows.columns:
@@ -201,19 +202,25 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     return rows
 
 
-def read_parquet(path: Path) -> pa.Table:
+def read_parquet(path: Path, *, nested: bool = False) -> pa.Table:
     """Read a Parquet file; columns of text become dictionaries, so that repeated text is in memory once.
 
-    The file is refused if it needs more memory than is free.
+    The file is refused if it needs more memory than is free, or without `nested` if it has lists or structures.
     """
     need("pyarrow")
+    import pyarrow as pa
+
     with _readable(path):
         if path.exists() and not path.is_file():  # it is read from its end, and a pipe could block for ever
             raise InputError(f"{path}: found a folder, pipe or device, expected a Parquet file")
         with open_parquet(path) as file:
             schema = file.schema_arrow
             check_distinct(schema.names, str(path))
-            bytes_per_row = sum(_cell_bytes(field, path) for field in schema)
+            if not nested and (name := next((f.name for f in schema if pa.types.is_nested(f.type)), "")):
+                raise InputError(
+                    f"{path}: found lists or structures in column {quoted(name)}, expected numbers or text"
+                )
+            bytes_per_row = sum(map(_cell_bytes, schema))
             require(sum(_group_bytes(file)) + file.metadata.num_rows * bytes_per_row, f"reading {path}")
             try:
                 return file.read().unify_dictionaries()
@@ -227,32 +234,16 @@ def read_parquet(path: Path) -> pa.Table:
                 ) from None
 
 
-def _cell_bytes(field: pa.Field, path: Path) -> int:
-    """Bytes of a cell beside its text."""
+def _cell_bytes(field: pa.Field) -> int:
+    """Bytes of a cell beside its text and its parts."""
     import pyarrow as pa
 
-    if pa.types.is_nested(field.type):
-        raise InputError(f"{path}: found lists or structures in column {quoted(field.name)}, expected numbers or text")
-    return 1 + (0 if pa.types.is_null(field.type) else int(field.type.bit_width) // 8)
+    is_fixed = not pa.types.is_null(field.type) and not pa.types.is_nested(field.type)
+    return 1 + (int(field.type.bit_width) // 8 if is_fixed else 0)
 
 
-def _plain_text(table: pa.Table, path: Path) -> pd.DataFrame:
-    """A data frame with each text in its cell; refused if the texts do not fit into memory."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    positions = [place for place, field in enumerate(table.schema) if pa.types.is_dictionary(field.type)]
-    size = 0
-    for chunk in chain.from_iterable(table.column(position).chunks for position in positions):
-        size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
-    require(size, f"reading {path}")
-    for position in positions:
-        table = table.set_column(position, table.field(position).name, table.column(position).cast(pa.string()))
-    return table.to_pandas()
-
-
-def open_parquet(file: Any) -> ParquetFile:
-    """Open a Parquet file (a path or a buffer) with text as dictionaries, so that repeated text takes little memory."""
+def open_parquet(file: Path) -> ParquetFile:
+    """Open a Parquet file with text as dictionaries, so that repeated text takes little memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -262,13 +253,6 @@ def open_parquet(file: Any) -> ParquetFile:
     )  # fmt: skip
     names = [field.name for field in pq.read_schema(file) if any(test(field.type) for test in is_text)]
     return pq.ParquetFile(file, read_dictionary=names, pre_buffer=False)  # otherwise the whole file is loaded
-
-
-def decoded_bytes(file: ParquetFile, cell: int) -> int:
-    """Maximum bytes of memory for a whole file, with `cell` bytes for each cell beside its text."""
-    columns = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
-    row = sum(cell + max(0, column.length) for column in columns)
-    return int(sum(_group_bytes(file)) + file.metadata.num_rows * row)
 
 
 def _group_bytes(file: ParquetFile) -> list[int]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, check_distinct, listed, named, quoted, reason
-from pairsig.io.files import MAX_LINE, MAX_LINES, content, text_of
-from pairsig.io.packages import installed, need
+from pairsig.io.files import MAX_LINE, MAX_LINES, text_of
+from pairsig.io.packages import installed
 from pairsig.readers import SUFFIXES_OF_TABLES, plain_name
 from pairsig.readers.output import Labels
 
@@ -194,7 +194,7 @@ def open_table(source: Any, sep: str | None = None, decimal: str | None = None, 
             f"{path}: found --{option}, which does nothing here: it is for text with columns\nleave it out"
         )
     if kind == ".parquet":
-        return _of_parquet(path, content(path))
+        return _of_parquet(path)
     text = text_of(path)
     if not text.strip():
         raise InputError(f"{path}: found an empty file, expected a table")
@@ -385,22 +385,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _of_parquet(path: str, data: bytes) -> Table:
-    need("pyarrow")
-    import pyarrow as pa
+def _of_parquet(path: str) -> Table:
+    from pairsig.io.tables import read_parquet
 
-    from pairsig.io.memory import require
-    from pairsig.io.tables import decoded_bytes, open_parquet
-
-    try:
-        with open_parquet(pa.BufferReader(data)) as file:
-            check_distinct(file.schema_arrow.names, path)
-            require(decoded_bytes(file, 8), f"reading {path}")
-            table = file.read()
-    except InputError:
-        raise
-    except (OSError, ValueError, RuntimeError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
+    table = read_parquet(Path(path), nested=True)
     return Table(path, _of_arrow(table.column_names, table), np.arange(1, len(table) + 1), "row")
 
 
