@@ -31,7 +31,7 @@ SATURATED = 0.999
 """Confidence above which a curve is flat."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Class:
     """Pairs with the same marker; `subset` is their name in the table of thresholds."""
 
@@ -83,8 +83,7 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     groups = "base model" if retrained else "group"
     of_pairs = [Class(f"different {groups}s", "different group", different, "o", SKY, BLUE)]
     for kind, colour, ink, marker in zip(particular, (ORANGE, "#000000"), (style.BROWN, "#000000"), "sD", strict=False):
-        word = "LLM" if kind.startswith("llm") else kind.removesuffix("-by-organisers")
-        word = {"abs": "abstractive", "ext": "extractive"}.get(word, word)
+        word = {"abs": "abstractive", "ext": "extractive"}.get(kind, kind)
         label = word if " and " in kind else f"both {word}"
         of_pairs.append(Class(label, f"{kind} / {kind}", comparisons[kind_of_both == kind], marker, colour, ink))
     of_pairs.append(Class(f"same {groups}", "same group", comparisons[same_group], "^", RUST, RUST))
@@ -142,24 +141,17 @@ def _scatter(axes: Axes, drawn: Class, total: int, rasterized: bool, scale: floa
     )
 
 
-def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
-    """Expected confidence of a pair with the median standard error: Φ(gain / median standard error), None without."""
+def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:
+    """Draw the expected confidence of a pair with the median standard error: Φ(gain / median standard error).
+
+    Pairs with larger gains than the axes show may have other standard errors, and do not count.
+    """
     from scipy.special import ndtr
 
-    errors = pairs["standard_error"].to_numpy(dtype=float)
-    errors = errors[errors > 0]
-    if not len(errors):
-        return None
-    confidence: np.ndarray = ndtr(gains / np.median(errors))
-    return confidence
-
-
-def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:
-    """Draw the expected curve of the pairs within the axes: those with larger gains may have other standard errors."""
     gains = np.linspace(0, axes.get_xlim()[1], 200)
-    curve = expected(pairs[pairs["gain"] <= gains[-1]], gains)
-    if curve is not None:
-        axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
+    errors = pairs.loc[(pairs["gain"] <= gains[-1]) & (pairs["standard_error"] > 0), "standard_error"].to_numpy(float)
+    if len(errors):
+        axes.plot(gains, ndtr(gains / np.median(errors)), color=colour, linewidth=width, zorder=2.6, gid="expected")
 
 
 def _key(drawn: Class, label: str) -> Line2D:
@@ -167,10 +159,6 @@ def _key(drawn: Class, label: str) -> Line2D:
         [], [], linestyle="none", marker=drawn.marker, markersize=4.5, label=label,
         markerfacecolor=drawn.colour if drawn.filled else "none", markeredgecolor=drawn.colour,
     )  # fmt: skip
-
-
-def _n_pairs(drawn: Class) -> str:
-    return f"{count(len(drawn.pairs))} pair{'s' * (len(drawn.pairs) != 1)}"
 
 
 def _line(label: str, **style: Any) -> Line2D:
@@ -246,7 +234,10 @@ def gain_confidence(
         notes.append(f"not drawn: {count(int(mixed.sum()))} with only one combination")
     for of_class in drawn:
         _draw_expected(axes, of_class.pairs, of_class.ink)
-    keys = [_key(of_class, f"{of_class.label}: {_n_pairs(of_class)}") for of_class in (*drawn, *laid_over)]
+    keys = []
+    for of_class in (*drawn, *laid_over):
+        n = len(of_class.pairs)
+        keys.append(_key(of_class, f"{of_class.label}: {count(n)} pair{'s' * (n != 1)}"))
     keys.append(_line(EXPECTED))
     ours = _ours(drawn, estimates)
     theirs = {} if reproduction is None else _theirs(drawn, comparisons, reproduction)
@@ -315,8 +306,7 @@ def _of_thresholds(drawn: Sequence[Class], ours: Mapping[str, float]) -> str:
     """Explain thresholds whose order is not that of the curves; empty if the orders agree."""
     marked = [of_class for of_class in drawn if of_class.subset in ours]
     by_curve = sorted(marked, key=lambda of_class: float(of_class.pairs["standard_error"].median()))
-    by_threshold = sorted(marked, key=lambda of_class: ours[of_class.subset])
-    if [of_class.subset for of_class in by_curve] == [of_class.subset for of_class in by_threshold]:
+    if by_curve == sorted(marked, key=lambda of_class: ours[of_class.subset]):
         return ""
     return "lines are medians, thresholds 95th percentiles:\ntheir order differs, as pairs of a class differ"
 
