@@ -131,7 +131,6 @@ def _add_compare(commands: console.Commands) -> None:
     _add(group, "plot", "flips")
     group.add_argument("--details", action="store_true", help="show all notes")
     group.add_argument("--method", metavar="M", help="of the bootstrap: shifted or percentile")
-    group.add_argument("--score-intervals", action="store_true", help="also show the 95 %% interval of each score")
     _add(group, "threads")
 
 
@@ -367,7 +366,7 @@ def _compare_outputs(arguments: argparse.Namespace, data: Sequence[Statistics], 
 
     test = definitions.find(arguments.test or definitions.DEFAULT_TEST, arguments.method, arguments.alternative)
     how: dict[str, Any] = {"pairs": "all" if arguments.all else "first"}
-    how |= _settings(arguments, "baseline", "unit", "margin", "score_intervals")
+    how |= _settings(arguments, "baseline", "unit", "margin")
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     tested: list[Tested] = []
     for systems in data:
@@ -402,7 +401,7 @@ def _compare_runs(arguments: argparse.Namespace, data: Sequence[Statistics], not
     from pairsig.report import sentences
     from pairsig.stats.adjust import holm
 
-    for option in ("test", "method", "alternative", "margin", "score_intervals"):
+    for option in ("test", "method", "alternative", "margin"):
         if getattr(arguments, option):
             raise InputError(
                 f"found --{option.replace('_', '-')}, which does nothing here: it does not apply to the test for "

@@ -28,7 +28,7 @@ from pairsig.metrics import Metric, registry
 from pairsig.metrics.counts import average
 from pairsig.stats import exact, margins, paired, sampling
 from pairsig.stats.adjust import holm
-from pairsig.stats.intervals import Interval, Intervals, of_scores
+from pairsig.stats.intervals import Interval, Intervals
 from pairsig.stats.margins import Amount
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.pass_fail import Items
@@ -40,12 +40,6 @@ Data: TypeAlias = "Statistics | Mapping[str, ArrayLike]"
 """The scores of several systems on one test set."""
 Pairs = Literal["first", "all"]
 """Which pairs: the first system with every other, or every pair."""
-
-OVERLAP = (
-    "the intervals of two scores may overlap although A − B is significant: both systems were scored on the same "
-    "segments, and only the interval of A − B shows whether they differ"
-)
-"""What intervals of scores do not show."""
 
 INSTEAD = (
     f"tested by randomization, because more than {exact.FEW} segments differ and the metric has no exact test for "
@@ -63,7 +57,6 @@ def compare(
     baseline: str | None = None,
     margin: Amount | None = None,
     unit: Unit = "segment",
-    score_intervals: bool = False,
     resampling: Resampling | None = None,
 ) -> list[Row]:
     """Compare systems in pairs, by every metric: one row of table `BASELINE` each.
@@ -84,8 +77,6 @@ def compare(
         Adds three rows for every metric and pair, one per claim of `margin_test`.
     unit
         What is drawn or swapped as a whole.
-    score_intervals
-        Whether each score gets an interval of its own.
     resampling
         Of the tests that draw.
 
@@ -110,7 +101,7 @@ def compare(
         scorer = Scorer(data.of_units(metric, unit), metric, data.systems)
         of_pairs = Intervals(scorer.counts, metric, unit)
         intervals = [of_pairs.of(a, b) for a, b in places.tolist()]
-        cells = _cells(data, scorer, intervals, places, score_intervals)
+        cells = _cells(data, scorer, intervals, places)
         tested = _tested(data, scorer, intervals, places, cells, test, resampling or Resampling())
         for number, row in enumerate(tested):
             rows.append(row)
@@ -177,13 +168,10 @@ def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | 
     return [(first, other) for other in others]
 
 
-def _cells(
-    data: Statistics, scorer: Scorer, intervals: Sequence[Interval], places: NDArray[np.intp], score_intervals: bool
-) -> list[Row]:
+def _cells(data: Statistics, scorer: Scorer, intervals: Sequence[Interval], places: NDArray[np.intp]) -> list[Row]:
     """The cells of each pair that are the same for all tests."""
     metric, names, scores = scorer.metric, data.systems, scorer.scores
     segments = data.of(metric)
-    ends = of_scores(scorer.counts, metric) if score_intervals else [(math.nan, math.nan)] * len(names)
     unused = unused_documents(data.documents) if intervals[0].unit == "segment" else ""
     rows = []
     for (a, b), gain, interval in zip(places.tolist(), scorer.gains(places), intervals, strict=True):
@@ -198,8 +186,6 @@ def _cells(
                 "system_b": names[b],
                 "score_a": float(scores[a]),
                 "score_b": float(scores[b]),
-                **_ends("score_a", *ends[a]),
-                **_ends("score_b", *ends[b]),
                 **_ends("ci", interval.low, interval.high),
                 "better": names[a] if gain > 0 else names[b] if gain < 0 else "",
                 "difference": float(scores[a] - scores[b]) if gain else 0.0,
@@ -208,7 +194,7 @@ def _cells(
                 "n_different": int((of_two[0] != of_two[1]).any(axis=1).sum()),
                 "only_a": only_a,
                 "only_b": only_b,
-                "notes": [OVERLAP if score_intervals else "", unused, interval.doubt],
+                "notes": [unused, interval.doubt],
             }
         )
     return rows

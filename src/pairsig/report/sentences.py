@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, product
+from itertools import chain, groupby
 from typing import Any
 
 from pairsig.comparisons.wording import equation, lower_is_better, rounded, shown_adjusted, shown_p
@@ -110,7 +110,6 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
         yield of_pair(row, holm, chosen[0]["pvalue_holm"])
     else:
         yield _of_several(chosen)
-    yield from _of_score_intervals(chosen)
     for row in (row for row in rows if row["margin"] is not None):
         margin, p = _points(row, f"{row['margin']:g}"), row["pvalue_holm"]
         shown = "are" if p < ALPHA else "could not be shown to be"
@@ -134,22 +133,6 @@ def of_scores(row: Row) -> str:
     """The scores of both systems, with the digits of the gain."""
     shown = (f"{row[f'system_{side}']} {_decimals(row, row[f'score_{side}'])}" for side in "ab")
     return f"Scores: {', '.join(shown)}."
-
-
-def _of_score_intervals(rows: Sequence[Row]) -> Iterator[str]:
-    """One sentence with the scores of all systems and their intervals, if these were asked for."""
-    sides = list(product(rows, "ab"))
-    shown = {
-        row[f"system_{side}"]: f"{row[f'system_{side}']} {_decimals(row, row[f'score_{side}'])} "
-        f"({' to '.join(_decimals(row, row[f'score_{side}_{end}']) for end in ('low', 'high'))})"
-        for row, side in sides
-        if row[f"score_{side}_low"] is not None
-    }
-    if shown:
-        yield (
-            f"The scores and their 95 % intervals are {_and([*shown.values()])}; such intervals may overlap although "
-            "systems differ significantly."
-        )
 
 
 def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
