@@ -23,7 +23,7 @@ import pairsig
 from pairsig import InputError
 from pairsig.core.statistics import Statistics
 from pairsig.readers import inputs
-from pairsig.readers.options import OPTIONS
+from pairsig.readers.options import OPTIONS, of_metric
 
 DATA = Path(__file__).parents[1] / "data"
 with (DATA / "tables.tsv").open(encoding="utf-8", newline="") as _file:
@@ -104,7 +104,7 @@ KINDS: dict[str, tuple[set[str], list[str], dict[str, Any]]] = {
     "scores": ({"tables", "scores"}, ["a.txt", "b.txt"], {}),
     "wer": ({"outputs", "text", "wer"}, ["hyp-a.txt", "hyp-b.txt"], {"reference": "ref.txt", "metric": "wer"}),
     "ter": ({"outputs", "text", "ter"}, ["hyp-a.txt", "hyp-b.txt"], {"reference": "ref.txt", "metric": "ter"}),
-    "tags": ({"outputs", "iob", "entity_f1"}, ["sys.iob"], {"reference": "gold.iob"}),
+    "tags": ({"outputs", "iob", "entity"}, ["sys.iob"], {"reference": "gold.iob"}),
     "sigf": ({"counts", "sigf"}, ["two.txt"], {"reader": "sigf"}),
     "art": ({"counts", "art"}, ["two.txt"], {"reader": "art"}),
     "inspect": ({"logs", "inspect"}, [str(LOGS / "inspect/strong.eval"), str(LOGS / "inspect/weak.eval")], {}),
@@ -147,7 +147,7 @@ def test_every_option_of_a_reader_or_a_metric_is_declared_once() -> None:
     kinds = dict.fromkeys(readers.LOGS, "logs")
     for name, function in functions:
         for option in options_of(function):
-            assert {name, kinds.get(name)} & set(OPTIONS[option].of), (name, option)
+            assert {*of_metric(name), kinds.get(name)} & set(OPTIONS[option].of), (name, option)
 
 
 # Data in memory.

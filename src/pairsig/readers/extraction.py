@@ -123,7 +123,7 @@ def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def options_for(reader: str, metric: Metric) -> set[str]:
     """The options that the format or the metric has; a metric of the user's may have any."""
-    inputs = {"outputs", reader, metric.name, *(["text"] if _is_text(reader) else [])}
+    inputs = {"outputs", reader, *known_options.of_metric(metric.name), *(["text"] if _is_text(reader) else [])}
     known = {name for name, option in known_options.OPTIONS.items() if inputs & set(option.of)}
     is_own = metric.extractor is not None and metric.name not in registry.METRICS
     return known | (set(options_of(metric.extractor)) if is_own and metric.extractor else set())

@@ -18,7 +18,7 @@ class Option:
     ----------
     of
         Inputs for which it does something: kinds (`tables`, `scores`, `outputs`, `counts`, `logs`, `arrays`), readers,
-        and metrics of outputs.
+        and metrics of outputs or their families.
     about
         One line for the help.
     value
@@ -34,14 +34,8 @@ class Option:
 
 
 _TABLES = ("tables",)
-_ROUGE = (
-    "rouge1_recall", "rouge1_f", "rouge2_recall", "rouge2_f", "rougeL_recall", "rougeL_f", "rougeLsum_recall",
-    "rougeLsum_f",
-)  # fmt: skip
-_PARSEVAL = ("parseval", "parseval_precision", "parseval_recall")
-_ENTITIES = ("entity_f1", "entity_precision", "entity_recall")
+_TEXTS = ("bleu", "chrf", "chrf++", "wer", "cer", "rouge")
 _ATTACHMENT = ("uas", "las")
-_TEXTS = ("bleu", "chrf", "chrf++", "wer", "cer", *_ROUGE)
 _ANY = ("tables", "scores", "outputs", "counts", "logs", "statistics")
 
 OPTIONS: Mapping[str, Option] = {
@@ -87,14 +81,14 @@ OPTIONS: Mapping[str, Option] = {
     "no_punct": Option(("ter",), "remove punctuation"),
     "asian_support": Option(("ter",), "apply both to Asian characters"),
     "case_sensitive": Option(("ter",), "distinguish case"),
-    "stem": Option(_ROUGE, "Porter stemmer"),
-    "strip_punctuation": Option(_ROUGE, "remove punctuation before counting (--no-strip-punctuation)"),
-    "parameters": Option(_PARSEVAL, "parameter file of evalb, such as COLLINS.prm", "FILE"),
-    "skip_failed": Option(_PARSEVAL, "leave failed parses out, as evalb does"),
+    "stem": Option(("rouge",), "Porter stemmer"),
+    "strip_punctuation": Option(("rouge",), "remove punctuation before counting (--no-strip-punctuation)"),
+    "parameters": Option(("parseval",), "parameter file of evalb, such as COLLINS.prm", "FILE"),
+    "skip_failed": Option(("parseval",), "leave failed parses out, as evalb does"),
     "punctuation": Option(_ATTACHMENT, "count punctuation"),
     "deprel_subtypes": Option(_ATTACHMENT, "compare labels with their subtypes"),
-    "scheme": Option(_ENTITIES, "lenient (conlleval), or a strict scheme such as IOB2", "NAME"),
-    "type": Option(_ENTITIES, "count only entities of this type", "NAME"),
+    "scheme": Option(("entity",), "lenient (conlleval), or a strict scheme such as IOB2", "NAME"),
+    "type": Option(("entity",), "count only entities of this type", "NAME"),
     "one_per_line": Option(("trees",), "every line is one tree, as in evalb"),
     "reverse": Option(("alignment",), "swap the two positions of every link"),
     "n_segments": Option(("alignment",), "number of sentence pairs", "N"),
@@ -106,6 +100,11 @@ OPTIONS: Mapping[str, Option] = {
     "any_content": Option(("inspect", "lm_eval", "helm"), "do not check that items with one id have the same content"),
 }  # fmt: skip
 """Every option that says how an input is read, by its name in Python; on the command line, `_` is `-`."""
+
+
+def of_metric(name: str) -> set[str]:
+    """The words of `Option.of` for a metric of outputs: its name, and the beginning of those of its family."""
+    return {name, *(family for family in ("rouge", "parseval", "entity") if name.startswith(family))}
 
 
 def flag(name: str) -> str:
@@ -152,14 +151,4 @@ def listing() -> str:
         flag(name) + f" {option.value}" * bool(option.value): option for name, option in OPTIONS.items() if option.rare
     }
     size = max(map(len, rare))
-    return "\n".join(f"  {name:{size}}  {option.about} ({_short(option.of)})" for name, option in rare.items())
-
-
-def _short(names: tuple[str, ...]) -> str:
-    """Names of inputs, with the metrics of a family as one word."""
-    families = (("ROUGE", _ROUGE), ("parseval", _PARSEVAL), ("entities", _ENTITIES))
-    shown = list(names)
-    for family, members in families:
-        if set(members) <= set(shown):
-            shown = [name for name in shown if name not in members] + [family]
-    return ", ".join(shown)
+    return "\n".join(f"  {name:{size}}  {option.about} ({', '.join(option.of)})" for name, option in rare.items())
