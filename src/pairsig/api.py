@@ -25,9 +25,7 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import records
 from pairsig.metrics import Metric
 from pairsig.report import sentences
-from pairsig.stats import intervals
-from pairsig.stats.intervals import ConfidenceInterval
-from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.paired import Unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,8 +45,8 @@ _SHOWN = 12
 class Comparison(TableResult):
     """Pairs of systems with scores, differences, intervals and p-values: what `compare` returns.
 
-    `print` shows one sentence per pair; a notebook shows a table. `difference`, `pvalue`, `confidence_interval`,
-    `better`, `gain`, `n_resamples` and `signature` are defined for two systems; with more, read `table`.
+    `print` shows one sentence per pair; a notebook shows a table. `difference`, `pvalue`, `better` and `signature` are
+    defined for two systems; with more, read `table`.
 
     Attributes
     ----------
@@ -103,56 +101,14 @@ class Comparison(TableResult):
         return float(self._one("pvalue"))
 
     @property
-    def gain(self) -> float:
-        """By how much the better of two systems is better, in points, 0 or more."""
-        return abs(self.difference)
-
-    @property
     def better(self) -> str | None:
         """Name of the better of two systems; None where their scores are equal."""
         return str(self._one("better")) or None
 
     @property
-    def n_resamples(self) -> int:
-        """Number of resamples or shuffles that were drawn; 0 for an exact test."""
-        drawn = self._one("n_resamples")
-        return 0 if pd.isna(drawn) else int(drawn)
-
-    @property
     def signature(self) -> str:
         """Everything that is needed to compute the p-value again, in one line."""
         return str(self._one("signature"))
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """Confidence interval of `difference`, score(a) − score(b); see `difference_interval`.
-
-        Parameters
-        ----------
-        confidence_level
-            Probability that an interval computed like this contains the true difference.
-
-        Returns
-        -------
-        ConfidenceInterval
-            `low` and `high`, in points; nan where there is no interval.
-        """
-        names = [self._one(f"system_{side}") for side in "ab"]
-        if any(self.statistics.runs):
-            (row,) = self._of_runs([names], confidence_level).to_dict("records")
-            return ConfidenceInterval(row["ci_low"], row["ci_high"])
-        chosen = self.statistics.select(systems=names)
-        pair = Pair(self.metric, chosen.of(self.metric), chosen.documents_if(self.unit))
-        interval = intervals.of_pair(pair, confidence_level)
-        return ConfidenceInterval(interval.low, interval.high)
-
-    def _of_runs(self, wanted: Any, confidence_level: float = 0.95) -> pd.DataFrame:
-        """The rows of `compare_runs` of some pairs of systems."""
-        rows = several_runs.compare_runs(
-            self.statistics, metric=self.metric, unit=self.unit, confidence_level=confidence_level
-        ).table
-        return rows[
-            [[a, b] in wanted or [b, a] in wanted for a, b in rows[["system_a", "system_b"]].to_numpy().tolist()]
-        ]
 
     def __str__(self) -> str:
         rows = [sentences.as_gains(row) for row in records(self._rows)]
