@@ -115,8 +115,13 @@ def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm():
     assert (result.verdict, result.status) == ("worse", 1)
     assert str(result).splitlines()[0].startswith("worse: ")
     assert gate.gate(data[:1], "3%").status == 0
-    undecided = gate.gate(of(average("one"), old=[1, 0] * 20, new=[0, 1] * 20), "3%")
+    new, old = simulate.items(3, 10, 100)  # p is 0.046, and 0.092 if two scores are checked
+    twice = [of(average(name), old=old, new=new) for name in ("one", "two")]
+    assert [gate.gate(twice[:number], "3%").verdict for number in (1, 2)] == ["worse", "undecided"]
+    equal = of(average("four"), old=[1, 0] * 20, new=[0, 1] * 20)
+    undecided = gate.gate(equal, "3%")
     assert (undecided.verdict, undecided.status) == ("undecided", 3)
+    assert gate.gate([*data[2:], equal], "3%").verdict == "worse"
 
 
 def test_margins_are_chosen_by_score():
