@@ -67,6 +67,7 @@ def test_the_largest_loss_of_other_scores_is_the_end_of_an_interval():
     check = only(of("mean", old=old, new=0.9 * new), "20%")
     interval = pairsig.difference_interval(0.9 * new, old, confidence_level=0.9)
     assert check.largest_loss == pytest.approx(-interval.low)
+    assert check.change == pytest.approx((0.9 * new - old).mean())
     assert check.verdict == "passed"
     assert only(of("mean", old=old, new=0.9 * new), str(check.largest_loss * 0.999)).verdict != "passed"
 

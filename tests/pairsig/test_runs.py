@@ -129,6 +129,8 @@ def test_notes():
     assert any("a failure that befalls one run in ten" in note for note in few)
     many = compare_runs(two(1, ka=25, kb=25)).notes
     assert many == ()
+    intervals = [compare_runs(two(1, ka=k, kb=k, training=2.0)).table["ci_low"].isna().item() for k in (2, 3)]
+    assert intervals == [True, False]  # 1.4 and 2.4 degrees of freedom
     three = compare_runs(two(1, ka=3, kb=3)).notes
     assert not any("too few to estimate the training variance" in note for note in three)
 
