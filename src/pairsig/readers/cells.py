@@ -49,8 +49,8 @@ class Table:
     lines: NDArray[np.intp]
     place: str = "line"
     is_scores: bool = False
-    index: Sequence[str] = ()
-    """Columns from the index of a data frame, if it identifies the rows."""
+    index: str = ""
+    """The column from the index of a data frame, if it identifies the rows."""
 
     def __post_init__(self) -> None:
         if not len(self.lines):
@@ -396,7 +396,7 @@ def _of_frame(frame: Any) -> Table:
     import narwhals.stable.v2 as nw
 
     source = "the data frame"
-    frame, index = _with_index(frame, source) if hasattr(frame, "reset_index") else (frame, ())
+    frame, index = _with_index(frame, source) if hasattr(frame, "reset_index") else (frame, "")
     try:
         whole = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -411,20 +411,21 @@ def _of_frame(frame: Any) -> Table:
     return Table(source, columns, np.arange(1, len(whole) + 1), "row", index=index)
 
 
-def _with_index(frame: Any, source: str) -> tuple[Any, list[str]]:
-    """A frame of pandas with the levels of its index as columns, and their names if they identify the rows."""
-    if frame.columns.nlevels > 1:
-        raise InputError(f"{source}: found columns of {frame.columns.nlevels} levels, expected one level")
+def _with_index(frame: Any, source: str) -> tuple[Any, str]:
+    """A frame of pandas with its index as a column, and the name of this column if it identifies the rows."""
+    if max(frame.columns.nlevels, frame.index.nlevels) > 1:
+        raise InputError(
+            f"{source}: found columns or an index of several levels, expected one\nreset_index() makes columns"
+        )
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_distinct(frame.columns, source)
-    names = ["index" if name is None else str(name) for name in frame.index.names]
-    if names == ["index"] and (not frame.index.is_unique or is_range(frame.index) or "index" in frame.columns):
-        return frame.reset_index(drop=True), []
-    if None in frame.index.names and len(names) > 1:
-        raise InputError(f"{source}: found an index with a level without a name, expected names for all")
-    if both := set(names) & set(frame.columns):
-        raise InputError(f"{source}: found {listed(sorted(both))} in the index and as a column, expected it once")
-    return frame.reset_index(names=names), names if frame.index.is_unique else []
+    name = "index" if frame.index.name is None else str(frame.index.name)
+    is_number = frame.index.name is None and (not frame.index.is_unique or name in frame.columns)
+    if is_number or is_range(frame.index):
+        return frame.reset_index(drop=True), ""
+    if name in frame.columns:
+        raise InputError(f"{source}: found {named(name)} as the index and as a column, expected it once")
+    return frame.reset_index(names=name), name if frame.index.is_unique else ""
 
 
 def is_range(index: Any) -> bool:

@@ -196,8 +196,8 @@ class Reading:
                 raise self.refusal(f"the columns {listed(known)}, expected one {role}: choose it with --{role}")
             if known:
                 columns[role] = known
-        if "item" not in columns and (levels := [name for name in self.table.index if name not in taken]):
-            columns["item"] = [name for name in levels if [name] not in columns.values()]
+        if "item" not in columns and self.table.index not in ("", *taken, *chain.from_iterable(columns.values())):
+            columns["item"] = [self.table.index]
         return {role: names for role, names in columns.items() if names}
 
     def outputs(self) -> tuple[Output, ...]:
@@ -246,10 +246,10 @@ class Reading:
 
     def _wide(self) -> list[str]:
         """The columns of a frame with ids as its index and only numbers, if nothing else is said about them."""
-        others = [name for name in self.table.names if name not in self.table.index]
+        others = [name for name in self.table.names if name != self.table.index]
         usual = {*chain.from_iterable(STANDARD.values()), *SCORES[:3]} & {name.lower() for name in others}
         roles = self.declared.keys() & {*_TEXTS, "score", "metric"} - {*_GROUPS}
-        is_wide = self.may_be_wide and self.columns_of.get("item") == self.table.index and not usual and not roles
+        is_wide = self.may_be_wide and self.columns_of.get("item") == [self.table.index] and not usual and not roles
         return others if is_wide and len(others) > 1 and all(map(self.table.is_numeric, others)) else []
 
     def _of_metrics(self) -> _Scored | None:
