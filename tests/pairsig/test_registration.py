@@ -67,13 +67,6 @@ def parsed(text: str) -> Any:
         return None
 
 
-def test_unknown_options_are_refused(tmp_path):
-    for name in ALL:
-        path = example(tmp_path, name)
-        with pytest.raises(InputError, match=f"unknown option of reader {name}: 'no_such', expected"):
-            readers.read(name, path, no_such="x")
-
-
 # Metrics.
 
 

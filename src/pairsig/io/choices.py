@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from pairsig.io.errors import InputError, quoted
@@ -64,20 +63,10 @@ def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in parameters if p.default is not inspect.Parameter.empty}
 
 
-def check_options(names: Iterable[str], noun: str, *functions: Callable[..., Any]) -> None:
-    """Refuse the name of an option that none of the functions has."""
-    known = dict.fromkeys(chain.from_iterable(map(options_of, functions)))
-    for name in names:
-        choose(name, known, f"option of {noun}:")
-
-
-def sort_options(texts: Mapping[str, str], noun: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
-    """Convert options from text to the annotated types of the functions; returns one dictionary per function."""
-    check_options(texts, noun, *functions)
-    return tuple(
-        {name: _typed(name, text, options[name]) for name, text in texts.items() if name in options}
-        for options in map(options_of, functions)
-    )
+def typed_options(texts: Mapping[str, str], noun: str, function: Callable[..., Any]) -> dict[str, Any]:
+    """Options from text, in the annotated types of the function."""
+    known = options_of(function)
+    return {name: _typed(name, text, known[choose(name, known, f"option of {noun}:")]) for name, text in texts.items()}
 
 
 def _typed(name: str, text: str, parameter: inspect.Parameter) -> Any:

@@ -19,7 +19,7 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from pairsig.io.choices import check_options, choose
+from pairsig.io.choices import choose, options_of
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath, beginning
 from pairsig.io.memory import without_collector
@@ -149,27 +149,12 @@ def reader_of(name: str) -> Reader:
     return reader
 
 
-def read(reader: str, path: AnyPath, **options: Any) -> Any:
-    """Read a file of outputs or references, of counts, or a log.
-
-    Parameters
-    ----------
-    reader
-        A name in `OUTPUTS`, `COUNTS` or `LOGS`.
-    path
-        A file, or a member of an archive (`runs.tar.xz!team/en.conllu`).
-    options
-        Options of the `read` function in the reader's module.
-
-    Raises
-    ------
-    InputError
-        If the reader or an option is unknown, or if the file is invalid.
-    """
+def read(reader: str, path: AnyPath, /, **options: Any) -> Any:
+    """Read a file of outputs or references, of counts, or a log, with those of the options that its reader has."""
     function = reader_of(reader).read
-    check_options(options, f"reader {reader}", function)
+    known = options_of(function)
     with without_collector():
-        return function(path, **options)
+        return function(path, **{name: value for name, value in options.items() if name in known})
 
 
 def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], list[str]]:

@@ -260,9 +260,7 @@ class References:
                 f"{path}: found --column, which is for tables and JSON Lines, expected a file such as .csv or .jsonl\n"
                 "leave it out for texts with one segment per line"
             )
-        of_reader = options_of(readers.reader_of(self.reader).read)
-        of_options = {name: options[name] for name in of_reader if name in options}
-        return readers.read(self.reader, path, **of_options), None
+        return readers.read(self.reader, path, **options), None
 
     def _in_order(self, path: str, segments: Sequence[Any], ids: list[str] | None) -> Sequence[Any]:
         """Segments in the order of the first reference, if the files have ids."""

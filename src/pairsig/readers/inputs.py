@@ -19,7 +19,7 @@ from pairsig import readers
 from pairsig.core import statistics
 from pairsig.core.labels import run_name
 from pairsig.core.statistics import Statistics
-from pairsig.io.choices import choose, once, options_of, spelled
+from pairsig.io.choices import choose, once, spelled
 from pairsig.io.errors import InputError, listed
 from pairsig.io.files import MAX_LINES
 from pairsig.io.packages import need
@@ -248,8 +248,7 @@ def _read_file(reader: str, path: str, declared: Mapping[str, Any]) -> tuple[Out
     """The systems in a table, or in a file of counts or a log."""
     if reader in readers.TABLES:
         return _read_table(path, declared)
-    of_reader = options_of(readers.reader_of(reader).read)
-    outputs = readers.read(reader, path, **{name: declared[name] for name in of_reader if name in declared})
+    outputs = readers.read(reader, path, **declared)
     return (outputs,) if isinstance(outputs, Output) else tuple(outputs)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pairsig.io import tables
-from pairsig.io.choices import choose, sort_options
+from pairsig.io.choices import choose, typed_options
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, matching, open_text
 from study.corpora import constituency, dependency, parallel
@@ -114,7 +114,7 @@ def read(
     if hold_out and held_out:
         raise InputError(f"found hold_out={hold_out} and held_out={held_out}, expected only one of them")
     of_task = TASKS[choose(task, TASKS, "task")]
-    (chosen,) = sort_options(options, f"corpora of the task {task}", of_task.read)
+    chosen = typed_options(options, f"corpora of the task {task}", of_task.read)
     segments = []
     for file in files:
         domain, _, paths = file.rpartition("=")

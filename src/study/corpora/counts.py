@@ -18,7 +18,7 @@ from pairsig import readers
 from pairsig.core import statistics
 from pairsig.core.statistics import Statistics
 from pairsig.io import console
-from pairsig.io.choices import options_of, sort_options
+from pairsig.io.choices import options_of, typed_options
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.readers import extraction
 from study.corpora import outcomes, scores
@@ -71,7 +71,7 @@ def _labels(path: str | None, options: Mapping[str, str]) -> tuple[list[str], li
     if path is None:
         return [], []
     of_documents = {name: value for name, value in options.items() if name in options_of(readers.read_documents)}
-    (typed,) = sort_options(of_documents, "documents", readers.read_documents)
+    typed = typed_options(of_documents, "documents", readers.read_documents)
     return readers.read_documents(path, **typed)
 
 

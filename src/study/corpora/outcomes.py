@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.choices import choose, sort_options
+from pairsig.io.choices import choose, typed_options
 from pairsig.io.errors import InputError, reason
 from study.training.omission import Omission
 
@@ -74,7 +74,7 @@ def read(
 ) -> Statistics:
     """Read the statistics of all systems of a benchmark, from files by a reader in `READERS` with options as text."""
     function = READERS[choose(reader, READERS, "reader of outcomes")]
-    (chosen,) = sort_options(options, f"the reader of outcomes {reader}", function)
+    chosen = typed_options(options, f"the reader of outcomes {reader}", function)
     try:
         signature(function).bind(*files, **chosen)
     except TypeError as error:

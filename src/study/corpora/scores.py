@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.choices import sort_options
+from pairsig.io.choices import typed_options
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import registry
 from pairsig.readers import inputs
@@ -46,7 +46,7 @@ def read(
     mean, it may instead have one score per item. `options` are the `roles` of columns, as text.
     """
     data = dict(zip(systems, files, strict=True)) if systems else files[0] if len(files) == 1 else list(files)
-    (chosen,) = sort_options(options, "the reader table", roles)
+    chosen = typed_options(options, "the reader table", roles)
     declared = roles(**chosen)
 
     counted = partial(inputs.read, data, reader="table", **declared)
