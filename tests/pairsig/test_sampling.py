@@ -346,3 +346,21 @@ def test_rates(world, n, n_pairs):
         low, high = (0.0, 0.05) if test.draw == "swap" else oracles.RATES[test.method, test.alternative][n]
         assert binom.cdf(number, n_pairs, low) > 0.001, (test.label, number / n_pairs)
         assert binom.sf(number - 1, n_pairs, high) > 0.001, (test.label, number / n_pairs)
+
+
+@pytest.mark.parametrize("draw", ["resample", "swap"])
+def test_threads_and_rows_fit_into_the_memory(draw):
+    """The bytes of the docstring of `Product.split`: fewer rows first at the same share of a thread, then a refusal."""
+    statistics = simulate.statistics("bleu", n_systems=8, n_segments=300, spread=0.2)
+    product = Scorer(statistics.of(registry.metric("bleu")), registry.metric("bleu")).product
+    size, u, v, m = product.dtype.itemsize, product.n_multiplied, len(product._bases), len(product._units)
+    per_row = (300 + m + u + 3 * v) * size + product.index.size * (size + 8 + 24)
+    swapped = 64 * 2**19 if draw == "swap" else 0
+    for part in (0.03, 0.2, 1.0, 3.0):
+        memory = round(u * 300 * size + 16 * per_row + swapped + part * 4 * (1024 * per_row + swapped))
+        threads, rows = product.split(draw, Resampling(10**6, threads=4, memory=memory))
+        assert 16 <= rows <= 1024
+        assert u * 300 * size + threads * (rows * per_row + swapped) <= memory
+    assert (threads, rows) == (4, 1024)
+    with pytest.raises(InputError, match="of memory are needed"):
+        product.split(draw, Resampling(10**6, memory=u * 300 * size + 15 * per_row + swapped))

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.loops import compiled
-from pairsig.core.steps import some_systems
 from pairsig.core.threads import on_threads
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
@@ -35,18 +34,11 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     ∇f(T)·xᵢ is the influence of unit i (the delta method), with the gradient of `gradient`. The counts (systems, units,
     columns) are those of `Statistics.of`.
     """
-    # T, and the largest xᵢ of each column
-    totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
-    for systems in some_systems(counts):  # to avoid a copy of all counts in a larger type
-        totals[systems] = counts[systems].sum(axis=1, dtype=np.float64)
-        largest_counts[systems] = np.abs(counts[systems]).max(axis=1)
-    slope = gradient(totals, largest_counts, metric)  # ∇f(T)
+    largest_counts = np.abs(counts).max(axis=1).astype(np.float64)
+    slope = gradient(counts.sum(axis=1, dtype=np.float64), largest_counts, metric)  # ∇f(T)
     # For a system without any error, these values are rounding errors.
     noise = 1e-8 * (np.abs(slope) * largest_counts).sum(axis=1)
-    # uᵢ = ∇f(T)·xᵢ
-    influence = np.empty(counts.shape[:2])
-    for systems in some_systems(counts):
-        np.einsum("suc,sc->su", counts[systems], slope[systems], out=influence[systems])
+    influence: Floats = np.einsum("suc,sc->su", counts, slope)  # uᵢ = ∇f(T)·xᵢ
     influence[np.abs(influence) < noise[:, None]] = 0.0
     return influence if metric.higher_is_better else -influence
 

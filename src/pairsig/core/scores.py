@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.core.steps import largest, some_systems, steps_by_column
+from pairsig.core.steps import largest, steps_by_column
 from pairsig.core.totals import SHUFFLED_ELEMENTS, Product
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, Ratio
@@ -168,10 +168,7 @@ def _scale(metric: Metric, counts: NDArray[Any]) -> float:
     """A bound on the size of scores."""
     if metric.scale is not None:
         return metric.scale
-    most = 0.0
-    for rows in some_systems(counts):
-        values = counts[rows].astype(np.float64)
-        if metric.averaged:  # sums over documents become means per segment
-            values = values[:, :, :-1] / values[:, :, -1:]
-        most = max(most, largest(values))
-    return most
+    values = counts.astype(np.float64)
+    if metric.averaged:  # sums over documents become means per segment
+        values = values[:, :, :-1] / values[:, :, -1:]
+    return largest(values)

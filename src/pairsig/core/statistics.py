@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.labels import arrays_of, label_array, label_arrays, run_name, two_dimensional, without_run
-from pairsig.core.steps import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
+from pairsig.core.steps import adjacent, fingerprint, in_steps, steps_to_unit
 from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
@@ -283,7 +283,7 @@ class Statistics:
             self._complain((counts < 0).any(axis=2), "a negative count")
         for pair in metric.at_most:
             small, large = (self.counts[:, :, self.columns.index(column)] for column in pair)
-            if any((small[rows] > large[rows]).any() for rows in some_systems(small)):
+            if (small > large).any():
                 self._complain(small > large, " > ".join(pair))
         if metric.averaged:
             counts = np.concatenate([counts, np.ones_like(counts[:, :, :1])], axis=2)

@@ -1,11 +1,8 @@
-"""Counts as whole multiples of a step, so that their sums are exact in any order.
-
-To save memory, large arrays of counts are processed a few systems at a time; only results are copied as a whole.
-"""
+"""Counts as whole multiples of a step, so that their sums are exact in any order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +16,6 @@ EXACT = 2**53
 _STEPS = (*(10**k for k in range(23)), *(2**k for k in range(1, 1024)))
 """Candidates for the number of steps per unit: first decimal, then binary steps, each kind from coarse to fine. All
 are exact in float64."""
-
-_AT_ONCE = 2**21
-"""Values that are processed together: 16 MiB in float64."""
-
-
-def some_systems(counts: NDArray[Any]) -> Iterator[slice]:
-    """Slices of the first axis that are small enough to be copied."""
-    n_rows = max(1, _AT_ONCE * len(counts) // max(1, counts.size))
-    return (slice(first, first + n_rows) for first in range(0, len(counts), n_rows))
 
 
 def adjacent(columns: Sequence[int]) -> slice | list[int]:
@@ -66,7 +54,7 @@ def steps_to_unit(values: NDArray[Any], n: int) -> int | None:
             if steps % 10 == 0:  # no decimal step fits; the binary ones start again from the coarsest
                 continue
             break
-        if _are_multiples(few, steps) and all(_are_multiples(values[rows], steps) for rows in some_systems(values)):
+        if _are_multiples(few, steps) and _are_multiples(values, steps):
             return steps
     return None
 
@@ -111,6 +99,4 @@ def steps_by_column(columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
 
 def whole_numbers(values: NDArray[Any]) -> bool:
     """Whether all values are whole numbers."""
-    return values.dtype.kind in "biu" or all(
-        bool((values[rows] == np.rint(values[rows])).all()) for rows in some_systems(values)
-    )
+    return values.dtype.kind in "biu" or bool((values == np.rint(values)).all())
