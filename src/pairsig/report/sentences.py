@@ -45,15 +45,8 @@ def as_gains(row: Row) -> Row:
 
 
 def rows_reported(rows: Sequence[Row]) -> list[Row]:
-    """The rows that `of_systems` reports: those of a metric's first test, and of equivalence up to the margin."""
-    by_metric: dict[str, list[Row]] = {}
-    for row in rows:
-        rows_of_metric = by_metric.setdefault(row["metric"], [])
-        first = rows_of_metric[0] if rows_of_metric else row
-        of_first = all(row[name] == first[name] for name in ("test", "method", "alternative"))
-        if of_first or (row["margin"] is not None and row["alternative"] == "equivalence"):
-            rows_of_metric.append(row)
-    return list(chain.from_iterable(by_metric.values()))
+    """The rows that `of_systems` reports: those of the test, and of equivalence up to the margin."""
+    return [row for row in rows if row["margin"] is None or row["alternative"] == "equivalence"]
 
 
 def verdict(a: str, b: str, better: str, p: float, gain: str) -> str:
