@@ -97,34 +97,19 @@ LARGEST_DETECTABLE = 0.25
 _PUBLISHED = tuple(name for name in REPRODUCTION.names if name in PUBLISHED.names and name != "why")
 
 
-def check(
-    published: pd.DataFrame,
-    *,
-    thresholds: pd.DataFrame,
-    threshold_errors: pd.DataFrame,
-    calibration: pd.DataFrame,
-    systems: pd.DataFrame,
-    relative_error: pd.DataFrame,
-    run_time: pd.DataFrame,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def check(published: pd.DataFrame, **tables: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare each published number with ours, give a verdict (see `VERDICTS`), and count the verdicts.
 
     Parameters
     ----------
     published
-        The numbers printed in the papers, table `PUBLISHED`.
-    thresholds, threshold_errors, calibration
-        Tables of `thresholds`, `threshold_errors` and `calibrate`.
-    systems
-        Table of `describe`, for the number of words, brackets or links per segment.
-    relative_error, run_time
-        Tables of `approximate` and `race`, for the numbers of the exact-test paper.
+        The numbers printed in the papers, table `PUBLISHED`. The column `compared_with` has the address of our number;
+        if there is none, the column `why` gives the reason.
+    tables
+        Tables of the analyses: thresholds, threshold_errors, calibration, systems, relative_error, run_time.
 
     Notes
     -----
-    The column `compared_with` has the address of our number. If there is none, the column `why` of the sheet gives the
-    reason.
-
     Test sets differ in size, and a threshold falls with the square root of the number of segments, the paper's own unit
     of size. The expected threshold is therefore the published one times sqrt(n_published / n), for every row. Where the
     sheet has the number of words, brackets or links in the paper's test set, `verdict_by_information` uses these
@@ -164,17 +149,20 @@ def check(
     """
 
     def of_thresholds(dataset: str, subset: str, test_set: str = "") -> pd.Series | None:
-        return _first(thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole")
+        return _first(tables["thresholds"], dataset=dataset, subset=subset, test_set=test_set or "whole")
 
     kinds: dict[str, tuple[Callable[..., pd.Series | None], Callable[..., dict[str, object]]]] = {
-        "threshold": (of_thresholds, partial(_threshold, lengths=_lengths(systems), errors=threshold_errors)),
+        "threshold": (
+            of_thresholds,
+            partial(_threshold, lengths=_lengths(tables["systems"]), errors=tables["threshold_errors"]),
+        ),
         "printed": (of_thresholds, partial(_recomputed, name="printed")),
         "pairs": (of_thresholds, partial(_recomputed, name="n_pairs")),
-        "share": (partial(_share, calibration), partial(_percentage, in_window=_in_window(published))),
-        "p": (partial(_mean_p, relative_error), _mean),
-        "samples": (partial(_samples, relative_error), _bend),
-        "faster": (partial(_faster, run_time), partial(_bound, upper=False)),
-        "seconds": (partial(_seconds, run_time), partial(_bound, upper=True)),
+        "share": (partial(_share, tables["calibration"]), partial(_percentage, in_window=_in_window(published))),
+        "p": (partial(_mean_p, tables["relative_error"]), _mean),
+        "samples": (partial(_samples, tables["relative_error"]), _bend),
+        "faster": (partial(_faster, tables["run_time"]), partial(_bound, upper=False)),
+        "seconds": (partial(_seconds, tables["run_time"]), partial(_bound, upper=True)),
     }
     rows = []
     for row in published.to_dict("records"):
