@@ -5,7 +5,7 @@ This module needs matplotlib, an optional dependency, so it is imported only whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -80,14 +80,6 @@ class Picture(Figure):
         with matplotlib.style.context(["default", STYLE]):
             self.savefig(file, format="svg", metadata=_METADATA[".svg"])
         return file.getvalue()
-
-
-def intervals(rows: Iterable[tuple[str, float, float, float]], label: str) -> Figure:
-    """Numbers with their intervals, one below the other, each with a name; `label` is the text of the axis."""
-    rows = list(rows)
-    figure = Picture(figsize=(4.2, 0.7 + 0.2 * len(rows)))
-    plot_intervals(figure.subplots(), rows, label)
-    return figure
 
 
 def plot_intervals(axes: Axes, rows: Sequence[tuple[str, float, float, float]], label: str) -> None:

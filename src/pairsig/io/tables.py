@@ -134,18 +134,13 @@ SCHEMA = 1
 
 
 def as_object(table: pd.DataFrame | Sequence[Row], notes: Sequence[str] = ()) -> dict[str, Any]:
-    """The rows with all digits, the version of the schema and notes; missing values and the logarithm of 0 are None."""
-    whole = {"schema_version": SCHEMA, "rows": [plain_cells(row) for row in records(table)]}
-    return whole | ({"notes": list(notes)} if notes else {})
-
-
-def plain_cells(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Cells for JSON: numbers that are missing or infinite are None."""
-    plain: dict[str, Any] = {}
-    for name, cell in row.items():
-        value = cell.item() if isinstance(cell, np.generic) else cell
-        plain[name] = None if isinstance(value, float) and not math.isfinite(value) else value
-    return plain
+    """The rows with all digits, the version of the schema and notes; numbers that are missing or infinite are None."""
+    rows: list[Row] = []
+    for row in records(table):
+        cells = {name: cell.item() if isinstance(cell, np.generic) else cell for name, cell in row.items()}
+        no_numbers = [name for name, cell in cells.items() if isinstance(cell, float) and not math.isfinite(cell)]
+        rows.append(cells | dict.fromkeys(no_numbers))
+    return {"schema_version": SCHEMA, "rows": rows} | ({"notes": list(notes)} if notes else {})
 
 
 def as_json(table: pd.DataFrame | Sequence[Row], notes: Sequence[str] = ()) -> str:
