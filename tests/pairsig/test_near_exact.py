@@ -208,6 +208,12 @@ def test_the_interval_is_that_of_a_difference_of_two_shares():
     worse = Exceedances(1000, *few, *np.array([[0.02], [25.0], [31.0]]))
     found = estimates(worse, np.ones(1), find("randomization"))
     assert (found.estimator, found.pvalue[0]) == (["plain"], pytest.approx(36 / 1001))
+    # Where the upper end is more than twice p, that end is reported.
+    for linear, estimator in ((0.002, "bound"), (0.0045, "bound"), (0.0055, "near-exact")):
+        found = estimates(
+            Exceedances(1000, *few, *np.array([[linear], [1.0], [1.0]])), np.ones(1), find("randomization")
+        )
+        assert (found.estimator, found.pvalue[0] == found.high[0]) == ([estimator], estimator == "bound")
     one_sided = Exceedances(1000, *few, *np.array([[0.02], [45.0], [51.0]]))  # 0.096 / 4 < 0.036 · 0.964
     assert estimates(one_sided, np.ones(1), find("randomization", alternative="greater")).estimator != ["plain"]
 

@@ -180,7 +180,7 @@ def estimates(counts: Exceedances, gains: Floats, test: Test, *, favoured: bool 
         high = p + np.hypot(add_high - added / b, removed / b - less_low)
         # The variance of a shuffle's part in p, which is half of both sides where the test has only one.
         half = 1.0 if test.two_sided else 0.5
-        near_exact = (half**2 * (added + removed) / b <= plain * (1 - plain)) & (p > 0) & (gains != 0)
+        near_exact = (half**2 * (added + removed) / b <= plain * (1 - plain)) & (p > 0)
     p, low, high = (
         half * np.clip(bound, least, 1.0) for bound, least in ((p, sys.float_info.min), (low, 0), (high, 0))
     )
