@@ -171,7 +171,7 @@ def _no_number(problem: str, name: str, text: str) -> InputError:
     advice = "--true names words that count as 1, --missing-value those of missing scores"
     if text.count("/") == 1 and text.replace("/", "").replace(" ", "").isdecimal():
         advice = "write the points alone, such as 4 for 4/5, if all items have the same number of points"
-    elif "," in text and text.replace(",", "").replace(".", "").lstrip("+-").isdecimal():
+    elif "," in text and text.replace(",", "").replace(".", "").lstrip("+-").rstrip("% ").isdecimal():
         advice = "--decimal , reads decimal commas; thousands have no separator"
     return InputError(f"{problem} in column {named(name)}, expected a number such as 0.5, true or false\n{advice}")
 

@@ -97,8 +97,9 @@ def extract(
         [key for key in options if key not in known], {"outputs"}, f"reader {name} and metric {chosen.name}"
     )
     gold = References(
-        paths=[references] if isinstance(references, str) else references, reader=name, options=_typed(options),
-        output_options=_typed(output_options or {}),
+        paths=[references] if isinstance(references, str) else references, reader=name,
+        options={key: known_options.typed(key, value) for key, value in options.items()},
+        output_options={key: known_options.typed(key, value) for key, value in (output_options or {}).items()},
     )  # fmt: skip
     counted = gold.counted(output, gold.outputs(output), chosen, system)
     for nouns, labels in (("domains", domains), ("documents", documents)):
@@ -112,13 +113,6 @@ def extract(
         provenance={"reference": gold.digest, "settings": gold.settings(chosen)}, notes=counted.notes,
         **label_arrays(documents=documents or None, domains=domains or None),
     )  # fmt: skip
-
-
-def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: known_options.typed(name, value) if name in known_options.OPTIONS else value
-        for name, value in options.items()
-    }
 
 
 def options_for(reader: str, metric: Metric) -> set[str]:
@@ -224,7 +218,7 @@ class References:
                     parts[library.replace("-", "_")] = version(library)
                 except PackageNotFoundError:
                     continue
-        return "|".join(f"{name}:{_shown(value)}" for name, value in parts.items() if value is not None)
+        return "|".join(f"{name}:{known_options.shown(value)}" for name, value in parts.items() if value is not None)
 
     @cached_property
     def digest(self) -> str:
@@ -298,15 +292,6 @@ class References:
                 "BLEU, chrF and TER are for detokenized text"
             )
         return notes
-
-
-def _shown(value: object) -> str:
-    """A setting in a signature, in which `|` separates the settings."""
-    return (
-        {True: "yes", False: "no"}[value]
-        if isinstance(value, bool)
-        else str(value).replace("|", "/").replace("\n", " ")
-    )
 
 
 def _column(path: str, name: str | None, item: Sequence[str]) -> tuple[list[str], list[str] | None]:

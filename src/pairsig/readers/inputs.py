@@ -182,7 +182,7 @@ def read_all(data: Any, declared: Mapping[str, Any], *, names_of_systems: Sequen
 def _checked(declared: Mapping[str, Any]) -> dict[str, Any]:
     """What is declared, with the types that options have, and metrics as a list."""
     checked = {
-        name: options.typed(name, value) if name in options.OPTIONS and name != "metric" else value
+        name: options.typed(name, value)
         for name, value in declared.items()
         if value is not None and not (isinstance(value, str | tuple | list) and not value)
     }
@@ -391,9 +391,8 @@ def _settings(declared: Mapping[str, Any], reader: str) -> str:
     for name, option in options.OPTIONS.items():
         if name in declared and name not in _UNSIGNED:
             value = declared[name]
-            text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else ",".join(split(value))
-            text = Path(text).name if option.value == "FILE" else text
-            parts.append(f"{name}:{text.replace('|', '/')}")
+            text = options.shown(value if isinstance(value, bool) else ",".join(split(value)))
+            parts.append(f"{name}:{Path(text).name if option.value == 'FILE' else text}")
     return "|".join(parts)
 
 

@@ -102,6 +102,12 @@ OPTIONS: Mapping[str, Option] = {
 """Every option that says how an input is read, by its name in Python; on the command line, `_` is `-`."""
 
 
+def shown(value: Any) -> str:
+    """The value of an option in a signature, in which `|` separates the settings."""
+    words = {True: "yes", False: "no"}
+    return words[value] if isinstance(value, bool) else str(value).replace("|", "/").replace("\n", " ")
+
+
 def of_metric(name: str) -> set[str]:
     """The words of `Option.of` for a metric of outputs: its name, and the beginning of those of its family."""
     return {name, *(family for family in ("rouge", "parseval", "entity") if name.startswith(family))}
@@ -130,7 +136,9 @@ def check(declared: Iterable[str], inputs: Iterable[str], what: str) -> None:
 
 def typed(name: str, value: Any) -> Any:
     """The value of an option; text from the command line becomes a number where the option is one."""
-    option = OPTIONS[name]
+    option = OPTIONS.get(name)
+    if option is None:  # of a metric of the user's
+        return value
     if not option.value:
         if value not in (True, False, "true", "false"):
             raise InputError(
