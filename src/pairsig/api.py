@@ -15,7 +15,7 @@ from pairsig.comparisons.compare import Data, Pairs, prepared
 from pairsig.comparisons.wording import most_important, shown_adjusted, shown_p
 from pairsig.core.definitions import DEFAULT_TEST, find
 from pairsig.core.statistics import Statistics
-from pairsig.core.totals import Resampling, Seed, seed_of
+from pairsig.core.totals import Resampling
 from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, named
@@ -180,7 +180,7 @@ def compare(
     method: str | None = None,
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
-    rng: Seed = 2012,
+    rng: int = 2012,
     unit: Unit = "segment",
     threads: int | None = None,
 ) -> Comparison:
@@ -212,7 +212,7 @@ def compare(
     n_resamples
         Number of resamples or shuffles, where the test draws any.
     rng
-        Seed of the random numbers: a whole number, or anything else that `numpy.random.default_rng` takes.
+        Seed of the random numbers.
     unit
         "document" to swap or draw whole documents instead of segments.
     threads
@@ -263,7 +263,7 @@ def compare(
         )
     if baseline is not None:
         choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
-    resampling = Resampling(n_resamples, seed_of(rng), threads)
+    resampling = Resampling(n_resamples, rng, threads)
     if any(statistics.runs):
         for name, value in (("test", test), ("method", method), ("alternative", alternative)):
             if value not in (None, "two-sided"):

@@ -25,7 +25,7 @@ import numpy as np
 from pairsig.comparisons.compare import Data, compare, prepared
 from pairsig.core.definitions import find
 from pairsig.core.statistics import Statistics
-from pairsig.core.totals import Progress, Resampling, Seed, seed_of
+from pairsig.core.totals import Progress, Resampling
 from pairsig.io import rendering
 from pairsig.io.choices import check_level, near, spelled
 from pairsig.io.columns import GATE
@@ -104,7 +104,7 @@ def gate(
     alpha: float = ALPHA,
     unit: Unit = "segment",
     n_resamples: int = 100_000,
-    rng: Seed = 2012,
+    rng: int = 2012,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Gate:
@@ -157,7 +157,7 @@ def gate(
             "is checked: --lower-is-better or --higher-is-better"
         )
     wanted = _margins(margin, [each.name for _, each in scored])
-    resampling = Resampling(n_resamples, seed_of(rng), threads, progress=progress)
+    resampling = Resampling(n_resamples, rng, threads, progress=progress)
     rows: list[Row] = []
     for statistics, each in scored:
         if len(statistics.systems) != 2 or any(statistics.runs):

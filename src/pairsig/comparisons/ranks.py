@@ -17,7 +17,7 @@ from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.core.loops import check_few
 from pairsig.core.scores import Scorer
 from pairsig.core.steps import steps_by_column
-from pairsig.core.totals import Product, Progress, Resampling, Seed, seed_of
+from pairsig.core.totals import Product, Progress, Resampling
 from pairsig.io import rendering
 from pairsig.io.choices import check_level
 from pairsig.io.columns import RANKED_PAIRS, RANKS
@@ -81,7 +81,7 @@ def rank(
     metric: str | Metric | None = None,
     alpha: float = 0.05,
     n_resamples: int = 10_000,
-    rng: Seed = 2012,
+    rng: int = 2012,
     unit: Unit = "segment",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -100,7 +100,7 @@ def rank(
     n_resamples
         Number of shuffles.
     rng
-        Seed of the random numbers: a whole number, or anything else that `numpy.random.default_rng` takes.
+        Seed of the random numbers.
     unit
         "document" to swap whole documents instead of segments.
     threads
@@ -156,7 +156,7 @@ def rank(
     scorer = Scorer(counts, chosen, statistics.systems)
     pairs, gains = scorer.better_first()
     values, weights = _contributions(scorer)
-    resampling = Resampling(n_resamples, seed_of(rng), threads, memory=free() // 2, progress=progress)
+    resampling = Resampling(n_resamples, rng, threads, memory=free() // 2, progress=progress)
     order, p_alone, p_adjusted, low, high = _max_t(values, weights, pairs, gains, alpha, resampling)
     pairs, gains = pairs[order], gains[order]
     _, correlation = errors_and_correlations(counts, chosen, pairs, threads=threads)

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from threading import Event
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,6 @@ Draw = Literal["resample", "swap"]
 """Units with replacement, or the systems' counts on some of them."""
 Progress = Callable[[int], object]
 """Called with a number of resamples as they are finished, from any thread."""
-Seed: TypeAlias = "int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None"
-"""What `numpy.random.default_rng` takes."""
 Floats = NDArray[np.float64]
 
 MAX_RESAMPLES = 10**12
@@ -106,21 +104,6 @@ class Resampling:
     def signature(self) -> str:
         """The part of a signature that the counts depend on."""
         return f"resamples:{self.n_resamples}|seed:{self.seed}"
-
-
-def seed_of(rng: Seed) -> int:
-    """The seed that a user gives: an integer, or one that is drawn from what `numpy.random.default_rng` makes of it."""
-    try:
-        seed = operator.index(rng)  # type: ignore[arg-type]
-    except TypeError:
-        try:
-            return int(np.random.default_rng(rng).integers(2**63))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"rng is {rng!r}, expected a whole number, or what numpy.random.default_rng takes"
-            ) from None
-    check_whole("seed", seed, 0, MAX_SEED)
-    return seed
 
 
 class Product:

@@ -11,7 +11,7 @@ from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import Exceedances
 from pairsig.core.loops import FEW_PAIRS, compiled
 from pairsig.core.scores import Scorer
-from pairsig.core.totals import Resampling, Seed, seed_of
+from pairsig.core.totals import Resampling
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.stats import near_exact
@@ -30,7 +30,7 @@ def bootstrap_test(
     method: str = "shifted",
     alternative: str = "two-sided",
     n_resamples: int = 1_000_000,
-    rng: Seed = 2012,
+    rng: int = 2012,
     document: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TestResult:
@@ -49,8 +49,7 @@ def bootstrap_test(
     n_resamples
         Number of resamples b, at most 10¹². The standard error of p is sqrt(p(1 − p)/b).
     rng
-        An integer, the seed, or anything else that `numpy.random.default_rng` takes, from which a seed is drawn. The
-        same seed gives the same counts for any number of threads or machine.
+        Seed: the same one gives the same counts for any number of threads or machine.
     document
         One id per segment: whole documents are drawn, for segments that are not independent.
     threads
@@ -88,7 +87,7 @@ def bootstrap_test(
     (85.71, 73.68, 12.03, 'a')
     """
     test = find("bootstrap", method, alternative)
-    resampling = Resampling(n_resamples, seed_of(rng), threads)
+    resampling = Resampling(n_resamples, rng, threads)
     return drawn(Pair.of(a, b, metric, document), test, resampling)
 
 
@@ -99,7 +98,7 @@ def randomization_test(
     metric: str | Metric | None = None,
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
-    rng: Seed = 2012,
+    rng: int = 2012,
     document: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TestResult:
@@ -140,7 +139,7 @@ def randomization_test(
     0.25
     """
     test = find("randomization", None, alternative)
-    resampling = Resampling(n_resamples, seed_of(rng), threads)
+    resampling = Resampling(n_resamples, rng, threads)
     return drawn(Pair.of(a, b, metric, document), test, resampling)
 
 
