@@ -29,7 +29,7 @@ Each score of the candidate is checked against the baseline (with several tasks:
   1  worse: some score is shown to be worse, and to be not worse by the margin is not shown (Holm's adjustment)
   3  undecided: the data cannot tell; more segments are needed
   2  the input cannot be used
---margin M is for all scores, NAME=M for one; in the unit of the scores, or as a percentage (1%).
+--margin M is for all scores, in their unit or as a percentage (1%).
 If the candidate is worse by the margin or more, it passes with a probability of at most ALPHA for pass/fail items, and
 of about ALPHA for other scores (more if losses are rare and large). If its outputs and those of the baseline are
 exchangeable, it is called worse with a probability of at most ALPHA. Both hold for any number of scores.
@@ -139,7 +139,7 @@ def _add_gate(commands: console.Commands) -> None:
     group = p.add_argument_group("systems")
     group.add_argument("files", nargs="*", metavar="FILE", help="the baseline, then the candidate")
     _add(group, "runs")
-    group.add_argument("--margin", action="append", required=True, metavar="[NAME=]M", help="tolerated loss; see below")
+    group.add_argument("--margin", required=True, metavar="M", help="tolerated loss; see below")
     _add(group, "alpha")
     _add_input(p, "scores to check; default: all")
     group = p.add_argument_group("output")

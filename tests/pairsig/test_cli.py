@@ -446,7 +446,7 @@ def test_the_action_sets_the_summary_the_outputs_and_the_status(candidate, margi
     for name, values in (("base", base), ("good", base), ("bad", bad), ("short", base[:-1]), ("few", few)):
         np.savetxt(f"{name}.txt", values, "%d")
     environment = {
-        **os.environ, "BASELINE": "base.txt", "CANDIDATE": f"{candidate}.txt", "MARGIN": f"{margin}\n", "OPTIONS": "--higher-is-better",  # noqa: E501
+        **os.environ, "BASELINE": "base.txt", "CANDIDATE": f"{candidate}.txt", "MARGIN": margin, "OPTIONS": "--higher-is-better",  # noqa: E501
         "PAIRSIG": f"{sys.executable} -m pairsig", "GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output",
         "PYTHONPATH": str(ROOT / "src"),
     }  # fmt: skip

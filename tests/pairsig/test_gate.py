@@ -28,8 +28,8 @@ def of(metric, **systems):
     return replace(Statistics.from_arrays(arrays, metric.columns), metrics=(metric,))
 
 
-def only(data, *margins, **options):
-    (row,) = gate.gate([data], margins, **options).table.itertuples()
+def only(data, margin, **options):
+    (row,) = gate.gate([data], margin, **options).table.itertuples()
     return row
 
 
@@ -123,19 +123,6 @@ def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm():
     undecided = gate.gate(equal, "3%")
     assert (undecided.verdict, undecided.status) == ("undecided", 3)
     assert gate.gate([*data[2:], equal], "3%").verdict == "worse"
-
-
-def test_margins_are_chosen_by_score():
-    data = [of(average(name), old=[1, 0] * 50, new=[1, 0] * 50) for name in ("qa/f1", "qa/em", "math/em")]
-    margins = {check.score: check.margin for check in gate.gate(data, {"": 0.2, "math/em": 0.3}).table.itertuples()}
-    assert margins == {"qa/f1": 0.2, "qa/em": 0.2, "math/em": 0.3}
-    for wanted, message in (
-        ({"qa/f1": 0.1, "QA/em": 0.1}, "found no margin for math/em"),
-        ({"x": 1, "": 1}, "found a margin for 'x', expected one of"),
-        (["1", "2"], "found two margins for all scores"),
-    ):
-        with pytest.raises(InputError, match=message):
-            gate.gate(data, wanted)
 
 
 def test_the_line_and_json_say_the_same():

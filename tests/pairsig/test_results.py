@@ -138,9 +138,9 @@ def test_plan_from_a_pilot_is_that_of_the_standard_error():
     assert n == pytest.approx(((1.959964 + 0.841621) * np.std(a - b, ddof=1) / 0.05) ** 2, rel=0.002)
 
 
-def test_gate_takes_arrays_and_margins_by_name():
+def test_gate_takes_arrays():
     scores = [1, 0] * 200
-    result = pairsig.gate({"old": scores, "new": scores}, {"score": "2%"})
+    result = pairsig.gate({"old": scores, "new": scores}, "2%")
     assert (result.verdict, result.status) == ("passed", 0)
     assert pairsig.gate({"old": NEW * 9, "new": OLD * 9}, 0.02).verdict == "worse"
 

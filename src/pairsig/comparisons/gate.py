@@ -27,9 +27,9 @@ from pairsig.core.definitions import find
 from pairsig.core.statistics import Statistics
 from pairsig.core.totals import Progress, Resampling
 from pairsig.io import rendering
-from pairsig.io.choices import check_level, near, spelled
+from pairsig.io.choices import check_level
 from pairsig.io.columns import GATE
-from pairsig.io.errors import InputError, listed, named, plain, quoted
+from pairsig.io.errors import InputError, listed, named, plain
 from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import Row, frame, records
@@ -98,7 +98,7 @@ class Gate(TableResult):
 
 def gate(
     data: Data | Sequence[Statistics],
-    margin: Amount | Sequence[Amount] | Mapping[str, Amount],
+    margin: Amount,
     *,
     metric: str | Metric | None = None,
     alpha: float = ALPHA,
@@ -115,7 +115,7 @@ def gate(
     data
         Two systems, the baseline first, as for `compare`; or a list of such statistics.
     margin
-        Tolerated loss, in the unit of the scores or as a percentage such as "1%": of all scores, or by name of a score.
+        Tolerated loss of each score, in its unit or as a percentage such as "1%".
     metric
         As for `compare`. Default: every metric of the data.
     alpha
@@ -133,7 +133,7 @@ def gate(
     Raises
     ------
     InputError
-        If there are not two systems, if a margin is missing or impossible, or if nobody said whether higher is better.
+        If there are not two systems, if the margin is impossible, or if nobody said whether higher is better.
 
     Notes
     -----
@@ -156,7 +156,6 @@ def gate(
             f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
             "is checked: --lower-is-better or --higher-is-better"
         )
-    wanted = _margins(margin, [each.name for _, each in scored])
     resampling = Resampling(n_resamples, rng, threads, progress=progress)
     rows: list[Row] = []
     for statistics, each in scored:
@@ -167,7 +166,7 @@ def gate(
             )
         pair = Pair(each, statistics.of(each), statistics.documents_if(unit))
         best = margins.best_score(pair)
-        points = margins.in_unit(wanted[each.name], "margin", best)
+        points = margins.in_unit(margin, "margin", best)
         margins.check_margin(points, each, best)
         rows.append(_checked(statistics, pair, points, alpha, resampling))
     baseline, candidate = statistics.systems
@@ -236,27 +235,6 @@ def _statistics(data: Any, metric: str | Metric | None) -> Sequence[Statistics]:
         return [data]
     statistics, chosen = prepared(data, metric)
     return [replace(statistics, metrics=(chosen,))]
-
-
-def _margins(margin: Amount | Sequence[Amount] | Mapping[str, Amount], names: Sequence[str]) -> dict[str, str]:
-    """The margin of each score: that for its name, else that for all scores."""
-    if isinstance(margin, Mapping):
-        texts = [f"{name}={value}" for name, value in margin.items()]
-    else:
-        texts = list(map(str, [margin] if isinstance(margin, float | int | str) else margin))
-    by_name: dict[str, str] = {}
-    for text in texts:
-        name, _, value = text.rpartition("=")
-        name = spelled(name, names)
-        if name and name not in names:
-            raise InputError(f"found a margin for {quoted(name)}, expected one of {listed(names)}{near(name, names)}")
-        if name in by_name:
-            raise InputError(f"found two margins for {named(name) or 'all scores'}, expected one")
-        by_name[name] = value
-    for name in names:
-        if name not in by_name and "" not in by_name:
-            raise InputError(f"found no margin for {named(name)}, expected one: add --margin {name}=M, or --margin M")
-    return {name: by_name.get(name, by_name.get("", "")) for name in names}
 
 
 def _rare(pair: Pair, alpha: float) -> float:
