@@ -17,6 +17,8 @@ rule describe:
         systems=table("systems", "Number and scores of the systems of every dataset"),
     log:
         "<logs>/describe.log",
+    benchmark:
+        "<benchmarks>/describe.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -44,6 +46,8 @@ rule thresholds:
         ),
     log:
         "<logs>/thresholds.log",
+    benchmark:
+        "<benchmarks>/thresholds.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -66,6 +70,8 @@ rule threshold_errors:
         ),
     log:
         "<logs>/threshold_errors.log",
+    benchmark:
+        "<benchmarks>/threshold_errors.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -94,6 +100,8 @@ rule calibrate:
         latex="<results>/tables/table_1.tex",
     log:
         "<logs>/calibrate.log",
+    benchmark:
+        "<benchmarks>/calibrate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -114,6 +122,8 @@ rule validate:
         ),
     log:
         "<logs>/validate.log",
+    benchmark:
+        "<benchmarks>/validate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -136,6 +146,8 @@ rule claims:
         ),
     log:
         "<logs>/claims.log",
+    benchmark:
+        "<benchmarks>/claims.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -158,6 +170,8 @@ rule approximate:
         ),
     log:
         "<logs>/approximate.log",
+    benchmark:
+        "<benchmarks>/approximate.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -178,6 +192,8 @@ rule race:
         ),
     log:
         "<logs>/race.log",
+    benchmark:
+        "<benchmarks>/race.tsv"
     conda:
         "../envs/pairsig.yaml"
     # It needs one core, and reserves all, so that no other job takes time from it.
@@ -209,6 +225,8 @@ rule check:
         latex="<results>/tables/tally.tex",
     log:
         "<logs>/check.log",
+    benchmark:
+        "<benchmarks>/check.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -228,6 +246,8 @@ rule training_variance:
         ),
     log:
         "<logs>/training_variance.log",
+    benchmark:
+        "<benchmarks>/training_variance.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -250,6 +270,8 @@ rule heterogeneity:
         ),
     log:
         "<logs>/heterogeneity.log",
+    benchmark:
+        "<benchmarks>/heterogeneity.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -270,6 +292,8 @@ rule documents:
         ),
     log:
         "<logs>/documents.log",
+    benchmark:
+        "<benchmarks>/documents.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -294,6 +318,8 @@ rule variance_model:
         ),
     log:
         "<logs>/variance_model.log",
+    benchmark:
+        "<benchmarks>/variance_model.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -318,6 +344,8 @@ rule today:
         ),
     log:
         "<logs>/today.log",
+    benchmark:
+        "<benchmarks>/today.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

@@ -8,6 +8,7 @@ rule extract:
         unpack(lambda wildcards: PLAN.counted(*wildcards)[0]),
     output:
         counts="<results>/counts/{dataset}/{system}.parquet",
+    # No benchmark: of thousands of own systems, these would take a tenth of the time to plan them.
     log:
         "<logs>/extract/{dataset}/{system}.log",
     conda:
@@ -28,6 +29,8 @@ rule collect_systems:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/collect/{dataset}.log",
+    benchmark:
+        "<benchmarks>/collect/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("derived")),
     conda:
@@ -48,6 +51,8 @@ rule count:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/count/{dataset}.log",
+    benchmark:
+        "<benchmarks>/count/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("counted")),
     conda:
@@ -67,6 +72,8 @@ rule pool:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/pool/{dataset}.log",
+    benchmark:
+        "<benchmarks>/pool/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("pool")),
     conda:

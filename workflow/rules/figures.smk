@@ -20,6 +20,8 @@ rule confidence:
         png="<results>/figures/{figure}.png",
     log:
         "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
     wildcard_constraints:
         figure=of_kind(*PAIRS),
     conda:
@@ -42,6 +44,8 @@ rule of_tables:
         png="<results>/figures/{figure}.png",
     log:
         "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
     wildcard_constraints:
         figure=of_kind("of_tables"),
     conda:
