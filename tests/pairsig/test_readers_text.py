@@ -75,7 +75,6 @@ class TestLines:
         [
             (b"canary\none\n", {"skip_lines": 2}, r"out\.txt: found 2 lines, expected more than the 2"),
             (b"canary\none\n", {"skip_lines": -1}, "found skip_lines -1, expected 0 or more"),
-            (b"one\n", {"skip": 1}, "option of reader text: 'skip', expected one of skip_lines"),
             (b"", {}, r"out\.txt: found an empty file, expected one segment per line"),
             ("eins\nzwei\ndrei f\u00fcr\n".encode("latin-1"), {}, r"out\.txt, line 3: found bytes fc, expected UTF-8"),
             (b"\xef\xbb\xbf\x80\n\n", {}, "line 1: found bytes 80, expected UTF-8"),
