@@ -491,8 +491,7 @@ def _rank(arguments: argparse.Namespace) -> None:
     _warn_of_duplicates(data)
     _note_documents(data, arguments.unit)
     how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
-    with console.progress("rank", arguments.n_resamples) as progress:
-        ranked = ranks.rank(data, progress=progress, **how)
+    ranked = ranks.rank(data, **how)
     console.note(*(note for note in ranked.notes if note not in data.notes))
     _show(arguments, ranked.table, lambda form: ranks.render(ranked, form), ranked.notes)
     if arguments.pairs:

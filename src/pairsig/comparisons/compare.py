@@ -244,7 +244,7 @@ def _results(
     """The test of each pair, the better system first, and its cells: randomization where the exact test is too much."""
     logs, threads = np.full(len(pairs), np.nan), resampling.threads
     if test.exact:
-        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=threads, progress=resampling.progress)
+        logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=threads)
     results: list[tuple[Test, Row]] = []
     for log in logs.tolist():
         p, log10_p = (math.nan, math.nan) if math.isnan(log) else exact.probability(log)

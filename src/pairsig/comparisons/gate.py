@@ -25,7 +25,7 @@ import numpy as np
 from pairsig.comparisons.compare import Data, compare, prepared
 from pairsig.core.definitions import find
 from pairsig.core.statistics import Statistics
-from pairsig.core.totals import Progress, Resampling
+from pairsig.core.totals import Resampling
 from pairsig.io import rendering
 from pairsig.io.choices import check_level
 from pairsig.io.columns import GATE
@@ -106,7 +106,6 @@ def gate(
     n_resamples: int = 100_000,
     rng: int = 2012,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Gate:
     """Check every score of a candidate against a baseline before a release.
 
@@ -122,7 +121,7 @@ def gate(
         Level of each of the two claims.
     unit
         "document" to take whole documents as units.
-    n_resamples, rng, threads, progress
+    n_resamples, rng, threads
         Of the test whether the candidate is worse, for metrics without an exact test; see `compare`.
 
     Returns
@@ -156,7 +155,7 @@ def gate(
             f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
             "is checked: --lower-is-better or --higher-is-better"
         )
-    resampling = Resampling(n_resamples, rng, threads, progress=progress)
+    resampling = Resampling(n_resamples, rng, threads)
     rows: list[Row] = []
     for statistics, each in scored:
         if len(statistics.systems) != 2 or any(statistics.runs):

@@ -17,7 +17,7 @@ from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.core.loops import check_few
 from pairsig.core.scores import Scorer
 from pairsig.core.steps import steps_by_column
-from pairsig.core.totals import Product, Progress, Resampling
+from pairsig.core.totals import Product, Resampling
 from pairsig.io import rendering
 from pairsig.io.choices import check_level
 from pairsig.io.columns import RANKED_PAIRS, RANKS
@@ -84,7 +84,6 @@ def rank(
     rng: int = 2012,
     unit: Unit = "segment",
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Ranking:
     """Rank many systems, with simultaneous intervals of their ranks and adjusted p-values for all pairs.
 
@@ -105,8 +104,6 @@ def rank(
         "document" to swap whole documents instead of segments.
     threads
         Number of threads; default: all cores. It changes nothing but time.
-    progress
-        Called with numbers of shuffles as they are finished.
 
     Returns
     -------
@@ -156,7 +153,7 @@ def rank(
     scorer = Scorer(counts, chosen, statistics.systems)
     pairs, gains = scorer.better_first()
     values, weights = _contributions(scorer)
-    resampling = Resampling(n_resamples, rng, threads, memory=free() // 2, progress=progress)
+    resampling = Resampling(n_resamples, rng, threads, memory=free() // 2)
     order, p_alone, p_adjusted, low, high = _max_t(values, weights, pairs, gains, alpha, resampling)
     pairs, gains = pairs[order], gains[order]
     _, correlation = errors_and_correlations(counts, chosen, pairs, threads=threads)

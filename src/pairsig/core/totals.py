@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 Draw = Literal["resample", "swap"]
 """Units with replacement, or the systems' counts on some of them."""
-Progress = Callable[[int], object]
-"""Called with a number of resamples as they are finished, from any thread."""
 Floats = NDArray[np.float64]
 
 MAX_RESAMPLES = 10**12
@@ -72,8 +70,6 @@ class Resampling:
         Worker threads (default: all cores); they only change time and memory.
     memory
         Bytes that drawing, multiplying and scoring may take; by default there is no limit.
-    progress
-        Called with numbers of resamples (for exact tests, of pairs) as they are finished.
     some
         Which of the resamples to draw; by default all.
     """
@@ -82,7 +78,6 @@ class Resampling:
     seed: int = 2012
     threads: int | None = None
     memory: int | None = None
-    progress: Progress | None = None
     some: range | None = None
 
     def __post_init__(self) -> None:
@@ -276,8 +271,6 @@ class Product:
                         return
                     rows = min(n_rows, len(resamples) - start)
                     take(drawn(resampling.seed, resamples.start + start, rows), resamples.start + start)
-                    if resampling.progress is not None:
-                        resampling.progress(rows)
             except BaseException:
                 stopped.set()
                 raise

@@ -1,4 +1,4 @@
-"""Building blocks of a command line: parser, help, messages of two lines, progress bar, types of arguments.
+"""Building blocks of a command line: parser, help, messages of two lines, types of arguments.
 
 Only this module and `pairsig.cli` print or exit.
 """
@@ -9,8 +9,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import indent
@@ -21,7 +20,7 @@ from pairsig.io.errors import InputError, plain, quoted
 from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
-    from pairsig.core.totals import Progress
+    pass
 
 Run = Callable[[argparse.Namespace], int | None]
 """A command; it returns its exit status if it is not 0."""
@@ -31,9 +30,6 @@ EXAMPLE = "example, in an empty folder:"
 
 VERSIONS_OF = ("numpy", "numba", "scipy", "pandas", "pyarrow", "sacrebleu")
 """Packages that affect the results or read files."""
-
-PATIENCE = 2.0
-"""Seconds before a progress bar appears on a terminal."""
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 + SIGINT, as in shells."""
@@ -139,7 +135,7 @@ class Commands:
             description=text + self._example(name),
             epilog=epilog,
         )
-        added.add_argument("--quiet", action="store_true", help="print no notes and no progress, only warnings")
+        added.add_argument("--quiet", action="store_true", help="print no notes, only warnings")
         added.set_defaults(_run=run, _parser=added)
         return added
 
@@ -229,29 +225,6 @@ def note(*sentences: str, always: bool = False) -> None:
             warn(sentence.replace(_WARNING, ": ", 1))
         elif always or not _settings["quiet"]:
             _say("note", plain(sentence))
-
-
-@contextmanager
-def progress(label: str, total: int) -> Iterator[Progress | None]:
-    """Show on a terminal how much of the work is done, once it has taken longer than `PATIENCE`."""
-    if _settings["quiet"] or not sys.stderr.isatty():
-        yield None
-        return
-    import time
-
-    started, done = time.monotonic(), 0
-
-    def advance(n: int) -> None:
-        nonlocal done
-        done += n
-        if time.monotonic() - started > PATIENCE:
-            print(f"\r{label}: {100 * min(done, total) / total:.0f} %\x1b[K", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield advance
-    finally:
-        if time.monotonic() - started > PATIENCE:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 # Types of arguments. The messages of argparse, "invalid … value", contain the name of the function.

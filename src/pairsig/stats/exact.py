@@ -17,7 +17,7 @@ from pairsig.core.definitions import Test, find
 from pairsig.core.scores import TIE, Scorer
 from pairsig.core.steps import in_steps
 from pairsig.core.threads import on_threads
-from pairsig.core.totals import Progress, one_blas_thread
+from pairsig.core.totals import one_blas_thread
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.stats.lattice import Border, Integers, TooLargeError, log_tail
@@ -135,12 +135,10 @@ def log_pvalues(
     *,
     favoured: bool = True,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Floats:
     """Natural logarithms of exact p-values (pairs,); NaN where there is no exact test.
 
-    `pairs` are positions (pairs × 2) of the better and the other system, `favoured` is `Test.favours`, and `progress`
-    is called with a number of pairs as they are finished, from any thread.
+    `pairs` are positions (pairs × 2) of the better and the other system, and `favoured` is `Test.favours`.
     """
     gains = scorer.gains(pairs)
     logs = np.full(len(pairs), np.nan)
@@ -151,15 +149,11 @@ def log_pvalues(
 
     def compute(row: int) -> None:
         logs[row] = _two_systems(scorer, pairs[row], strict=not favoured)
-        if progress is not None:
-            progress(1)
 
     # The mass beyond δ on one side; against the better system, p is 1 − this mass without ties.
     if items is not None:
         won, lost = items.better(*pairs[left].T)
         logs[left] = log_sign_tail(won + lost, won + (not favoured))
-        if progress is not None:
-            progress(len(pairs))
     elif len(left):
         with one_blas_thread():
             on_threads(compute, left.tolist(), threads)
