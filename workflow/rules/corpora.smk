@@ -45,6 +45,8 @@ use rule prepare_training_set as prepare_test_set with:
         documents="<results>/segments/{dataset}.documents.tsv",
     log:
         "<logs>/prepare/{dataset}.log",
+    benchmark:
+        "<benchmarks>/prepare/{dataset}.tsv"
 
 
 rule resample:
