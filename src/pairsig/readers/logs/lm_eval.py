@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from os import fspath
 from pathlib import Path
@@ -62,7 +61,7 @@ def read(
     (`weight_by_size: true`) or over the subtasks, and the reported score says which.
     """
     source = fspath(path)
-    tasks = [_task(log) for log in _paths(source)]
+    tasks = [_Task(path) for path in _paths(source)]
     models: dict[str, list[_Task]] = {}
     for log in tasks:
         models.setdefault(log.model, []).append(log)
@@ -104,37 +103,25 @@ def _paths(source: str) -> list[Path]:
     return files
 
 
-def _task(path: Path) -> _Task:
-    """The task of a file of samples, with the results beside it."""
-    match = _SAMPLES.fullmatch(plain_name(path.name))
-    files = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
-    beside = str(files[0]) if files else ""
-    results = field_of(read_json(files[0]), [], beside, dict) if files else {}
-    name = match["task"] if match else path.name.partition(".jsonl")[0]
-    return _Task(str(path), name, items.json_lines(path), beside, results)
-
-
-@dataclass
 class _Task:
-    """The samples of one task by line, and its part of the results.
+    """The samples of one task, and the part of the results beside them that is about it.
 
     After `read`: the `items`, the name of the metric by its key in the results (`acc,none`), those of which lower is
     better, and notes.
     """
 
-    source: str
-    name: str
-    rows: Iterable[tuple[int, Any]]
-    beside: str
-    results: Mapping[str, Any]
-    items: dict[str, Item] = field(default_factory=dict)
-    metrics: dict[str, str] = field(default_factory=dict)
-    lower_is_better: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    prompts: list[str] = field(default_factory=list)
-    filters: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        match = _SAMPLES.fullmatch(plain_name(path.name))
+        files = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
+        self.source, self._beside = str(path), str(files[0]) if files else ""
+        self._results = field_of(read_json(files[0]), [], self._beside, dict) if files else {}
+        self.name = match["task"] if match else path.name.partition(".jsonl")[0]
+        self.items: dict[str, Item] = {}
+        self.metrics: dict[str, str] = {}
+        self.lower_is_better: list[str] = []
+        self.notes: list[str] = []
+        self._prompts: list[str] = []
+        self._filters: list[str] = []
         config = self.reported("config", kind=dict)
         arguments = label(config.get("model_args"))
         self.model = self.reported("model_name", kind=str)
@@ -142,17 +129,12 @@ class _Task:
             self.model = config["model"]  # the name in the results is a random word then
         if not self.model and (pretrained := re.search(r"(?:pretrained|model)=([^,]+)", arguments)):
             self.model = pretrained[1]
-        if not self.model:
-            path = Path(self.source)  # lm_eval calls the folder like the model
-            in_folder = _SAMPLES.fullmatch(plain_name(path.name))
-            self.model = path.absolute().parent.name if in_folder else path.name.partition(".jsonl")[0]
-
-    def _note(self, sentence: str) -> None:
-        self.notes.append(f"{self.source}: {sentence}")
+        if not self.model:  # lm_eval calls the folder like the model
+            self.model = path.absolute().parent.name if match else self.name
 
     def reported(self, *path: str, kind: type[Kind]) -> Kind:
         """A field of the results; an empty value if it is missing."""
-        return part_of(self.results, path, self.beside, kind)
+        return part_of(self._results, path, self._beside, kind)
 
     @property
     def conditions(self) -> Mapping[str, object]:
@@ -166,36 +148,49 @@ class _Task:
             "split": config.get("test_split") or config.get("validation_split"),
             "number of shots": self.reported("n-shot", kind=dict).get(self.name),
             "prompt template": items.digest(prompt) if any(prompt) else "",
-            "digest of the prompts": items.digest(sorted(self.prompts)) if self.prompts else "",
-            "filter": ",".join(self.filters),
+            "digest of the prompts": items.digest(sorted(self._prompts)) if self._prompts else "",
+            "filter": ",".join(self._filters),
         }
 
     def read(self, document: str | None, domain: str | None, *, verify: bool) -> None:
-        """Read the samples with their scores."""
-        samples = [self._sample(line, row, document, domain, verify=verify) for line, row in self.rows]
-        self.filters = list(dict.fromkeys(name for _, _, name, _ in samples))
-        unusable = dict.fromkeys(self._add_scores(samples), "samples have no number for it")
+        """Read the samples with their scores, first by key and then by the names of the metrics that are means."""
+        keys: dict[str, str] = {}  # with the reason for which a metric is left out
+        for line, row in items.json_lines(self.source):
+            where, filter_ = f"{self.source}, line {line}", label(row.get("filter", "none"))
+            item = self._item(row, where, line, document, domain, verify=verify)
+            for metric in part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]:
+                key, value = f"{label(metric)},{filter_}", row.get(label(metric))
+                if key in item.scores:
+                    again = f"found doc_id {named(item.name)} again with the filter {named(filter_)}"
+                    raise InputError(f"{where}: {again}, expected it once")
+                is_score = isinstance(value, int | float | None)
+                item.scores[key] = items.score(value, self.source) if is_score else None
+                keys[key] = keys.get(key, "") if is_score else "samples have no number for it"
         n_samples = self.reported("n-samples", self.name, "effective", kind=int)
         if n_samples and n_samples != len(self.items):
             problem = f"found {len(self.items):,} samples, expected {n_samples:,} as in the results"
             raise InputError(f"{self.source}: {problem}: the file is incomplete")
-        unusable = dict(self._no_means()) | unusable
-        for called, why in unusable.items():
-            self._note(f"{named(called)} left out, since {why}")
+        self._filters = list(dict.fromkeys(key.rpartition(",")[2] for key in keys))
+        for key, why in keys.items():
+            metric, _, filter_ = key.rpartition(",")
+            called = metric if len(self._filters) == 1 else f"{metric}/{filter_}"
+            if why := why or self._is_no_mean(key):
+                self.notes.append(f"{self.source}: {named(called)} left out, since {why}")
+            else:
+                self.metrics[key] = called
         for item in self.items.values():
-            item.scores = {called: score for called, score in item.scores.items() if called not in unusable}
-        self.metrics = {key: called for key, called in self.metrics.items() if called not in unusable}
+            item.scores = {called: item.scores[key] for key, called in self.metrics.items() if key in item.scores}
         better = self.reported("higher_is_better", self.name, kind=dict)
         directions = {called: better.get(key.rpartition(",")[0]) for key, called in self.metrics.items()}
         if unsaid := [called for called, higher in directions.items() if higher is None]:
-            self._note(f"the results have no direction for {listed(unsaid)}; higher counts as better")
+            note = f"the results have no direction for {listed(unsaid)}; higher counts as better"
+            self.notes.append(f"{self.source}: {note}")
         self.lower_is_better = [called for called, higher in directions.items() if higher is False]
 
-    def _sample(
-        self, line: int, row: Mapping[str, Any], document: str | None, domain: str | None, *, verify: bool
-    ) -> tuple[int, Item, str, dict[str, Any]]:
-        """The line, the item, the filter and the values by metric of a row, of which the rest is large."""
-        where = f"{self.source}, line {line}"
+    def _item(
+        self, row: Mapping[str, Any], where: str, line: int, document: str | None, domain: str | None, *, verify: bool
+    ) -> Item:
+        """The item of a row, which is the same for all filters."""
         name = label(field_of(row, ["doc_id"], where, (int, str)))
         doc = field_of(row, ["doc"], where)
         content = (part_of(row, ["doc_hash"], where, str) or items.digest(doc)) if verify else ""
@@ -204,7 +199,7 @@ class _Task:
         item = self.items.get(name)
         if item is None:
             if isinstance(row.get("prompt_hash"), str):
-                self.prompts.append(f"{name} {row['prompt_hash']}")
+                self._prompts.append(f"{name} {row['prompt_hash']}")
             item = self.items[name] = Item(
                 name, {}, content=content, line=line,
                 document=of_metadata(doc, document, where, "the doc", "document"),
@@ -213,41 +208,18 @@ class _Task:
         elif item.content != content:
             problem = f"found a doc with doc_id {named(name)} that differs from the one in line {item.line}"
             raise InputError(f"{where}: {problem}, expected the same")
-        metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
-        return line, item, label(row.get("filter", "none")), {key: row.get(key) for key in map(label, metrics)}
-
-    def _called(self, key: str) -> str:
-        """The name of a metric, with its filter if there are several: METRIC/FILTER."""
-        metric, _, filter_ = key.rpartition(",")
-        return metric if len(self.filters) == 1 else f"{metric}/{filter_}"
-
-    def _add_scores(self, samples: Sequence[tuple[int, Item, str, dict[str, Any]]]) -> list[str]:
-        """Give the items their scores with the filters that are used; the metrics without a number are returned."""
-        without_number: dict[str, None] = {}
-        for line, item, filter_, values in samples:
-            for metric, value in values.items():
-                key = f"{metric},{filter_}"
-                called = self.metrics.setdefault(key, self._called(key))
-                if called in item.scores:
-                    again = f"found doc_id {named(item.name)} again with the filter {named(filter_)}"
-                    raise InputError(f"{self.source}, line {line}: {again}, expected it once")
-                if isinstance(value, int | float | None):
-                    item.scores[called] = items.score(value, self.source)
-                else:
-                    without_number[called] = None
-        return list(without_number)
+        return item
 
     def scores(self, metric: str) -> list[int | float]:
         """The scores of all items that have one."""
         return [score for item in self.items.values() if (score := item.scores.get(metric)) is not None]
 
-    def _no_means(self) -> Iterator[tuple[str, str]]:
-        """Metrics whose value in the results is not the mean over samples, and an explanation."""
-        for key, value in self.reported("results", self.name, kind=dict).items():
-            called = self.metrics.get(key, "")
-            mean = mean_of(self.scores(called))  # NaN without scores
-            if isinstance(value, int | float) and not math.isnan(mean) and not items.same(value, mean):
-                yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
+    def _is_no_mean(self, key: str) -> str:
+        """How the value of a metric in the results differs from the mean over samples; "" if it does not."""
+        value, mean = self.reported("results", self.name, kind=dict).get(key), mean_of(self.scores(key))
+        if not isinstance(value, int | float) or math.isnan(mean) or items.same(value, mean):
+            return ""
+        return f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
 
 
 def _chosen(source: str, tasks: Sequence[_Task], asked: str | None) -> tuple[list[_Task], dict[str, list[str]]]:
