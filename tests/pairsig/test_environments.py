@@ -89,7 +89,7 @@ def test_two_systems_need_numpy_and_scipy_alone():
         "import pairsig\n"
         "a, b = [1, 0, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 0, 0, 0]\n"
         "result = pairsig.exact_test(a, b)\n"
-        "print(result.pvalue, result.confidence_interval(), pairsig.margin_test(a, b, 0.3).pvalue)\n"
+        "print(result.pvalue, pairsig.difference_interval(a, b), pairsig.margin_test(a, b, 0.3).pvalue)\n"
         "f1 = [[1, 2, 2], [2, 2, 3]] * 9, [[1, 1, 2], [1, 2, 3]] * 9\n"
         "print(pairsig.exact_test(*f1, metric='f1').pvalue, pairsig.difference_interval(*f1, metric='f1'))"
     )

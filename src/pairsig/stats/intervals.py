@@ -28,7 +28,7 @@ CONCENTRATED = 3
 
 
 class ConfidenceInterval(NamedTuple):
-    """Ends of a confidence interval; nan where there is none."""
+    """Ends of the confidence interval of a score; nan where there is none."""
 
     low: float
     high: float

@@ -104,7 +104,6 @@ class Pair:
             "n_segments": self.n_segments,
             "n_different": self.n_different,
             "signature": signature(self.metric, test, self.unit, drawn),
-            "_pair": self,
         }
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from pairsig.io.results import OneRow
-from pairsig.stats.intervals import ConfidenceInterval, of_pair
-from pairsig.stats.paired import Pair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,21 +65,3 @@ class TestResult(OneRow):
     n_equal: int = 0
     estimator: str = ""
     signature: str
-    _pair: Pair = field(repr=False, compare=False)
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """Confidence interval of score(a) − score(b), in closed form.
-
-        It does not depend on the test, so 0 may be inside although `pvalue` < 1 − `confidence_level`, or the reverse.
-
-        Parameters
-        ----------
-        confidence_level
-            Share of test sets whose interval contains the true difference.
-
-        Returns
-        -------
-        ConfidenceInterval, the ends `low` and `high` in points; see `difference_interval`.
-        """
-        interval = of_pair(self._pair, confidence_level)
-        return ConfidenceInterval(interval.low, interval.high)
