@@ -171,7 +171,6 @@ def _add_runs(commands: console.Commands) -> None:
     group = p.add_argument_group("systems")
     group.add_argument("files", nargs="*", metavar="FILE", help="a file with the runs of all systems, or one per run")
     _add(group, "runs")
-    group.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
     _add_input(p, "required if the files have several")
     group = p.add_argument_group("test")
     _add(group, "unit")
@@ -505,7 +504,7 @@ def _runs(arguments: argparse.Namespace) -> None:
     data = _read_one(arguments)
     _show_notes(data.notes)
     _note_documents(data, arguments.unit)
-    compared = runs.compare_runs(data.numbered() if arguments.numbered else data, **_settings(arguments, "unit"))
+    compared = runs.compare_runs(data, **_settings(arguments, "unit"))
     _show(arguments, compared.table, lambda form: runs.render(compared.table, form), data.notes)
 
 

@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 import pairsig
-import simulate
 from conftest import repetitions
-from pairsig import InputError, Statistics, compare_runs
+from pairsig import InputError, compare_runs
 from pairsig.comparisons.runs import made_of, render, sum_of_variances, variance_shares
 from pairsig.stats.adjust import holm
 
@@ -158,14 +157,6 @@ def test_runs_that_cannot_be_compared():
         compare_runs({"a": rng.random((3, 1, 1)), "b": rng.random((3, 1, 1))})
     with pytest.raises(InputError, match="the confidence level is 95"):
         compare_runs(two(1), confidence_level=95)
-
-
-def test_numbered_systems_are_runs():
-    data = simulate.statistics("f1", n_systems=4, n_segments=30, seed=1)
-    named = Statistics.from_arrays(dict(zip(["x-1", "x-2", "y-1", "y-2"], data.counts, strict=True)), data.columns)
-    assert compare_runs(named.numbered(), metric="f1").table["n_runs_a"].item() == 2
-    with pytest.raises(InputError, match="the data name no runs: --numbered"):
-        compare_runs(named, metric="f1")
 
 
 @pytest.mark.parametrize("k", [3, 6])

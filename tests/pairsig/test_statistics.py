@@ -308,14 +308,6 @@ class TestRuns:
         assert (found.systems, found.runs) == (("a-1", "a-2", "a-3", "b"), ("1", "2", "3", ""))
         assert found.select(systems=["b", "a-2"]).methods == ("b", "a")
 
-    def test_numbered_systems_are_runs(self):
-        names = ["malt-full-1", "malt-full-2", "malt-half-1", "gpt-4", "x"]
-        found = Statistics.from_arrays({name: np.ones((2, 1)) for name in names}, ["value"]).numbered()
-        # A number alone makes no run: of malt-half and gpt there is one each.
-        assert found.methods == ("malt-full", "malt-full", "malt-half-1", "gpt-4", "x")
-        assert found.systems == tuple(names)
-        assert found.numbered() == found
-
     def test_a_run_must_end_the_name(self):
         given = Statistics.from_arrays({"a": [[1]]}, ["value"])
         with pytest.raises(ValueError, match="expected a name that ends in -1"):

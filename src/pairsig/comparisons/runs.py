@@ -73,7 +73,7 @@ def compare_runs(
     ----------
     data, metric
         The scores of all runs, as for `compare`: `Statistics` with runs, or one array (runs × segments × columns) per
-        system. `Statistics.numbered` finds the runs NAME-1, NAME-2, ….
+        system.
     pairs, baseline
         "all" pairs (the default), or the "first" system and every other; with the name of a `baseline`, every other
         system and that one, which is system B.
@@ -218,10 +218,9 @@ def _systems(statistics: Statistics, counts: NDArray[Any], metric: Metric) -> di
     for name in names:
         rows = np.flatnonzero(methods == name)
         if len(rows) < LEAST:
-            numbered = "; the data name no runs: --numbered or Statistics.numbered() finds NAME-1, NAME-2, …"
             raise InputError(
-                f"system {named(name)} has one run, expected at least {LEAST} to estimate how much runs differ"
-                f"{'' if any(statistics.runs) else numbered}"
+                f"system {named(name)} has one run, expected at least {LEAST} to estimate how much runs differ\n"
+                "--runs FILE … for each system, or --run COL, says which runs there are"
             )
         systems[name] = _system(name, float(scorer.scores[rows].mean()), scorer.quality[rows], influence[rows])
     return systems

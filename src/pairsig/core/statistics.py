@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -138,17 +137,6 @@ class Statistics:
     def methods(self) -> tuple[str, ...]:
         """The method of each system: its name without the run."""
         return without_run(self.systems, self.runs)
-
-    def numbered(self) -> Statistics:
-        """Treat systems called METHOD-1, METHOD-2, … as runs of METHOD, for methods that have at least two.
-
-        Nothing changes if systems already have runs.
-        """
-        if any(self.runs):
-            return self
-        matches = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
-        times = Counter(match[1] for match in matches if match)
-        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in matches))
 
     @classmethod
     def from_arrays(

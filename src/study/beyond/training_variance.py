@@ -7,6 +7,7 @@ therefore follow from their scores and the products of their influence values.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -88,7 +89,7 @@ def training_variance(data: Iterable[tuple[Statistics, Metric]], *, splits: int 
     """
     rows: list[dict[str, object]] = []
     for statistics, metric in data:
-        numbered = statistics.numbered()
+        numbered = _numbered(statistics)
         several = [system for system, run in zip(numbered.systems, numbered.runs, strict=True) if run]
         methods = [method for method, run in zip(numbered.methods, numbered.runs, strict=True) if run]
         n = len(numbered.segments)
@@ -103,6 +104,13 @@ def training_variance(data: Iterable[tuple[Statistics, Metric]], *, splits: int 
         for size, parts in _scores(counts, metric, splits, seed).items():
             rows.append(base | {"n_segments": size} | runs.differences(parts) | runs.variances(parts))
     return frame(TRAINING_VARIANCE, rows)
+
+
+def _numbered(statistics: Statistics) -> Statistics:
+    """Systems called METHOD-1, METHOD-2, … as runs of METHOD, for methods that have at least two."""
+    matches = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in statistics.systems]
+    times = Counter(match[1] for match in matches if match)
+    return replace(statistics, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in matches))
 
 
 def _scores(counts: NDArray[np.float64], metric: Metric, splits: int, seed: int) -> dict[int, list[Scored]]:
