@@ -155,7 +155,7 @@ def test_systems_and_runs_have_the_names_in_the_log(reader, path, systems, runs)
 def test_swebenchs_own_figures(name):
     path = SWEBENCH / f"lab__{name}-2.1.run_1.json"
     report = json.loads(path.read_text())
-    part = read("swebench", path, document="repo")
+    part = read("swebench", path)
     assert part.system == f"lab/{name}-2.1"
     assert len(part.items) == report["total_instances"] == 40
     assert np.nansum(part.values["resolved"]) == report["resolved_instances"]

@@ -53,7 +53,7 @@ OPTIONS: Mapping[str, Option] = {
     "score": Option((*_TABLES, "arrays"), "columns with scores, or A/B for a ratio of sums", "COL[,COL]", rare=False),
     "gold": Option(_TABLES, "column with the right answer; needs --systems or --prediction", "COL", rare=False),
     "winner": Option(_TABLES, "columns with verdicts on pairs of systems", "COL[,COL]", rare=False),
-    "document": Option((*_TABLES, "inspect", "lm_eval", "swebench", "arrays"),
+    "document": Option((*_TABLES, "inspect", "lm_eval", "arrays"),
                         "column with the document", "COL", rare=False),
     "missing": Option((*_TABLES, "scores", "logs", "arrays"),
                        "items without a score: wrong (0) or drop", "wrong|drop", rare=False),

@@ -27,9 +27,7 @@ _RUN_ID = re.compile(r"(?<=.)\.[^.]*[A-Za-z_-][^.]*$")  # `.my-run`, but not the
 _DATE = re.compile(r"^(?:19|20)\d{6}[_-]")
 
 
-def read(
-    path: AnyPath, *, instances: str | None = None, document: str | None = None, systems: str | None = None
-) -> tuple[Output, ...]:
+def read(path: AnyPath, *, instances: str | None = None, systems: str | None = None) -> tuple[Output, ...]:
     """Read which instances were resolved, from one report or a folder of submissions.
 
     An instance with an answer that does not resolve it scores 0, even if the patch is empty. An instance that was not
@@ -44,18 +42,15 @@ def read(
     instances
         A file with the ids of the test set, one per line, or a report that lists them. Required for reports that do not
         list unresolved instances.
-    document
-        `repo` uses the repository as the document of an instance, for `--unit document`.
     systems
         Names of the systems to read from a folder, separated by commas.
 
     Returns
     -------
-    Counts, one per system; the metric `resolved` is the share of resolved instances. The repository is the domain.
+    Counts, one per system; the metric `resolved` is the share of resolved instances. The repository of an instance is
+    its document, for `--unit document`, and its domain.
     """
     source = Path(path)
-    if document not in (None, "repo"):
-        raise InputError(f"{source}: found --document {quoted(document)}, expected repo")
     files = [source]
     if source.is_dir():
         in_folders = (items.files_below(source, name) for name in ("per_instance_details.json", "results.json"))
@@ -65,10 +60,10 @@ def read(
     ids = None if instances is None else _ids_in(instances)
     chosen = picked(map(_name, files), systems, str(source), "system")
     reports = sorted((chosen.index(_name(file)), file) for file in files if _name(file) in chosen)
-    return tuple(chain.from_iterable(_read(file, _name(file), ids, document == "repo") for _, file in reports))
+    return tuple(chain.from_iterable(_read(file, _name(file), ids) for _, file in reports))
 
 
-def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[Output, ...]:
+def _read(path: Path, name: str, instances: list[str] | None) -> tuple[Output, ...]:
     source = str(path)
     report = field_of(read_json(path), [], source, dict)
     verdicts, lists_all = _verdicts(report, source)
@@ -88,7 +83,7 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
     for instance, verdict in verdicts.items():
         match = re.fullmatch(r"(.+)-\d+", instance)
         repo = match[1] if match else ""
-        of_repos.append(Item(instance, {"resolved": verdict}, domain=repo, document=repo if by_repo else ""))
+        of_repos.append(Item(instance, {"resolved": verdict}, domain=repo, document=repo))
     return outputs(source, name, of_repos, notes=notes)
 
 
