@@ -19,7 +19,7 @@ from pairsig.io.errors import InputError, check_distinct, listed, named, quoted,
 from pairsig.io.files import MAX_LINE, MAX_LINES, text_of
 from pairsig.io.packages import installed
 from pairsig.readers import SUFFIXES_OF_TABLES, plain_name
-from pairsig.readers.output import Labels
+from pairsig.readers.output import Labels, to_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -256,7 +256,7 @@ def _check_quotes(path: str, row: Sequence[str], separator: str, first: int, las
 def _checked_header(path: str, cells: Sequence[str], line: int, separator: str) -> list[str]:
     """The names of the columns: no numbers, none repeated, and no row with another separator."""
     where, names = f"{path}, line {line}", [cell.strip() for cell in cells]
-    if wrong := [name for name in names if name and not name.isalpha() and number(name) is not None]:
+    if wrong := [name for name in names if to_number(name) is not None]:
         raise InputError(f"{where}: found {quoted(wrong[0])}, expected the names of the columns in the first line")
     if len(names) == 1 and (other := next((mark for mark in ";\t|," if mark != separator and mark in names[0]), "")):
         raise InputError(

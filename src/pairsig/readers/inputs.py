@@ -434,23 +434,16 @@ def _values(data: Statistics, metric: Metric, parts: Sequence[Output]) -> str:
     if column not in data.columns:  # which the test refuses
         return metric.name
     arrays = [part.values[column] for part in parts if column in part.values] if metric.averaged else []
-    arrays = arrays or [data.counts[:, :, data.columns.index(column)].ravel()]
-    n_values, n_missing = sum(map(len, arrays)), 0
-    is_whole, low, high = True, math.inf, -math.inf
-    for values in arrays:
-        if values.dtype.kind == "f":
-            lacking = np.isnan(values)
-            n_missing += int(lacking.sum())
-            values = values[~lacking] if lacking.any() else values
-            is_whole = is_whole and bool((values == np.rint(values)).all())
-        if len(values):
-            low, high = min(low, float(values.min())), max(high, float(values.max()))
+    values = np.concatenate(arrays or [data.counts[:, :, data.columns.index(column)].ravel()]).astype(np.float64)
+    known = values[~np.isnan(values)]
+    low, high, is_whole = known.min(initial=math.inf), known.max(initial=-math.inf), (known == np.rint(known)).all()
     kind = f"{low:.4g} to {high:.4g}".replace("-", "−") + ("" if is_whole else ", not whole")
     if not metric.averaged:
         kind = f"counts ({listed(metric.columns[:3])}{', …' if len(metric.columns) > 3 else ''})"
     elif is_whole and 0 <= low <= high <= 1:
         kind = "0 or 1"
-    missing = f", {n_missing:,} of {n_values:,} missing" if n_missing else ""
+    n_missing = len(values) - len(known)
+    missing = f", {n_missing:,} of {len(values):,} missing" if n_missing else ""
     return f"{metric.name}: {kind}{missing}, {better}"
 
 

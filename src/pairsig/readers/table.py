@@ -24,7 +24,7 @@ from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.metrics.counts import average
 from pairsig.readers.cells import SCORE, Table, labels, numbers, open_table
 from pairsig.readers.options import check, flag
-from pairsig.readers.output import Labels, Output, over_samples, passes, whole
+from pairsig.readers.output import Labels, Output, over_samples, passes
 
 STANDARD: Mapping[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "segment", "question_id", "doc_id", "task_id"),
@@ -427,7 +427,7 @@ class Reading:
                 yield Output(
                     source=table.source, system=name or system[rows[0]], run="" if is_only_run else run[rows[0]],
                     items=ids, by=", ".join(self.columns_of.get("item", ())),
-                    values={column: whole(array) for column, array in columns.items()}, metrics=scored.metrics,
+                    values=columns, metrics=scored.metrics,
                     documents=picked.get("document", ()), domains=picked.get("macro", picked.get("domain", ())),
                     contents=picked["gold"].renamed(_content) if "gold" in picked else (),
                     others={name: of[first] for name, of in others.items()},
