@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 import io
 import json
-import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
@@ -228,13 +227,7 @@ def _reading(path: AnyPath) -> Iterator[None]:
 
 def _decompressed(name: str, file: IO[bytes]) -> bytes:
     """Content of a file, decompressed according to its suffix."""
-    read = _reader(name, file)
-    if read != file.read:
-        return _bounded(name, read)
-    size = file.seek(0, os.SEEK_END) if file.seekable() else 0
-    if size:
-        file.seek(0)
-    return _bounded(name, read, max(_CHUNK, min(size, MAX_BYTES) + 1))  # in one piece, which needs no copy
+    return _bounded(name, _reader(name, file))
 
 
 def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
@@ -250,11 +243,11 @@ def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
     return file.read
 
 
-def _bounded(name: str, read: Callable[[int], bytes], chunk: int = 0) -> bytes:
+def _bounded(name: str, read: Callable[[int], bytes]) -> bytes:
     """All that `read` returns, in chunks; an error if it exceeds `MAX_BYTES`."""
     pieces: list[bytes] = []
     size = 0
-    while piece := read(chunk or _CHUNK):
+    while piece := read(_CHUNK):
         size += len(piece)
         if size > MAX_BYTES:
             raise InputError(f"{name}: found more than {MAX_BYTES:,} bytes of content, expected at most that many")
