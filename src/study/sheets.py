@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
+from pairsig.metrics.registry import METRICS
+
 Row = dict[str, Any]
 
 KEYS = {
@@ -200,7 +202,12 @@ def pairs(cell: str | Mapping[str, str]) -> dict[str, str]:
 
 def read(folders: Sequence[str], schemas: Callable[[str], Draft202012Validator]) -> dict[str, Sheet]:
     """Read all sheets in some folders, whose rows are added up, and check them against each other."""
+    for folder in folders:
+        if not Path(folder).is_dir():
+            refuse("config: sheets", repr(folder), "a folder with sheets")
     sheets = {name: Sheet(name, schemas(name), folders) for name in KEYS}
+    for key, row in sheets["systems"].items():  # before systems are counted, since a misspelt dataset lacks them
+        sheets["systems"].check_names(key, "dataset", [row["dataset"]], sheets["datasets"], "a name in datasets.tsv")
     _check_datasets(sheets)
     _check_systems(sheets)
     _check_training(sheets)
@@ -210,6 +217,7 @@ def read(folders: Sequence[str], schemas: Callable[[str], Draft202012Validator])
 def _check_datasets(sheets: Mapping[str, Sheet]) -> None:
     datasets, corpora = sheets["datasets"], sheets["corpora"]
     for name, row in datasets.items():
+        datasets.check_names(name, "metric", [row["metric"]], METRICS, "a metric")
         datasets.check_names(
             name, "corpus", [row["corpus"]] if "corpus" in row else [], corpora, "a name in corpora.tsv"
         )
@@ -238,7 +246,6 @@ def _check_systems(sheets: Mapping[str, Sheet]) -> None:
     datasets, systems = sheets["datasets"], sheets["systems"]
     first: dict[tuple[str, ...], str] = {}
     for name, row in systems.items():
-        systems.check_names(name, "dataset", [row["dataset"]], datasets, "a name in datasets.tsv")
         dataset = datasets[row["dataset"]]
         if row["include"] == "no":
             continue

@@ -223,6 +223,20 @@ def test_the_examples_of_the_page_on_configuration(command, promised, tmp_path):
         assert (tmp_path / path).stat().st_size > 0, path
 
 
+def test_what_has_failed_fails_again_and_says_why(tmp_path):
+    """A changed input whose job fails: the results of the former one are not up to date."""
+    for name in ("Snakefile", "workflow", "profiles", "resources", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    command = ["--configfile", "config/own.yaml", "--", "results/own/statistics/example.parquet"]
+    snakemake(*command, cwd=tmp_path, snakefile="Snakefile")
+    with (tmp_path / "config/example/tuned.txt").open("a", encoding="utf-8") as file:
+        file.write("one more line\n")
+    for _ in range(2):
+        printed = snakemake(*command, cwd=tmp_path, snakefile="Snakefile", status=1)
+        assert "config/example/tuned.txt has 41 segments" in printed
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_report_opens_in_a_browser_without_the_network(small, browser, width):
     page = browser.new_page(viewport={"width": width, "height": 800})

@@ -148,9 +148,9 @@ def chosen_metric(data: Statistics, metric: str | Metric | None = None) -> Metri
 
 
 def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | None = None) -> list[tuple[str, str]]:
-    """System A and B of each comparison.
+    """System A and B of each comparison: the first system and every other, or all pairs.
 
-    A declared baseline is B, so that a difference shows what a system adds to it.
+    A declared baseline takes the place of `pairs`, and is B, so that a difference shows what a system adds to it.
 
     >>> named_pairs(["x", "y", "z"]), named_pairs(["x", "y", "z"], baseline="x")
     ([('x', 'y'), ('x', 'z')], [('y', 'x'), ('z', 'x')])
@@ -162,7 +162,7 @@ def named_pairs(systems: Sequence[str], pairs: Pairs = "first", baseline: str | 
     if baseline is not None:
         choose(baseline, systems, "baseline")
         return [(other, baseline) for other in systems if other != baseline]
-    if pairs == "all":
+    if choose(pairs, ("first", "all"), "pairs") == "all":
         return list(combinations(systems, 2))
     first, *others = systems
     return [(first, other) for other in others]

@@ -143,7 +143,7 @@ def compare_runs(
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
-    """The table of `compare_runs` as "table" (for a terminal), "markdown" or "latex".
+    """The table of `compare_runs` as "table" (for a terminal), "markdown", "latex" or "html".
 
     Lines below the table explain the p-values and the components of the variance. In LaTeX they are comments.
     """

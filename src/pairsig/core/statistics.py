@@ -202,7 +202,7 @@ class Statistics:
         )
 
     def to_table(self) -> pd.DataFrame:
-        """Return a long table with one row per system, run (if any system has runs) and segment."""
+        """Return a long table with one row per system (without its run), run (if any system has runs) and segment."""
         n_systems, n_segments, n_columns = self.counts.shape
         of_systems = {"system": self.methods, "run": self.runs, "group": self.groups, "kind": self.kinds}
         keys = {

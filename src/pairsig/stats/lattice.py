@@ -35,7 +35,7 @@ FILLED = 2**25
 _CELLS_OF_A_CALL = 2**16
 """Cells that are filled in the time that a step takes anyway."""
 _COARSE = 4
-"""The grid on which the decay of φ is known has this share of the frequencies in each dimension."""
+"""The grid on which the decay of φ is known has one in so many of the frequencies in each dimension."""
 _PRECISE = 1e-9
 """Largest relative error of the tail from rounding."""
 _MOST_UNITS = 900
@@ -176,11 +176,13 @@ def _inverted(steps: Integers, times: Integers, border: Border, theta: Floats, p
 
 
 def _frequencies(steps: Integers, variances: Floats, size: Integers) -> tuple[Integers, Integers, NDArray[np.bool_]]:
-    """Numbers j >= 0 and k of the frequencies, and which pairs of them matter: all others have |φ| < e^−`NEGLIGIBLE`.
+    """Numbers j (columns) and k (rows) of the frequencies, and which pairs matter: others have |φ| < e^−`NEGLIGIBLE`.
 
-    A step's |φ|² is 1 − 4p(1 − p) sin²(θ·v/2) <= exp(−4p(1 − p) sin²(θ·v/2)), so −log|φ| is at least the decay Σ p(1 −
-    p)(1 − cos θ·v). It is known on a coarse grid from one transform. √decay is the length of a vector whose components
-    are sines, hence changes by at most √(½ΔᵀΣΔ) over a distance Δ of angles, with Σ the covariance of the sum.
+    Columns are j >= 0 only, since φ(−θ) is the conjugate of φ(θ). `variances` are p(1 − p), times how often a step
+    occurs. A step's |φ|² is 1 − 4p(1 − p) sin²(θ·v/2) <= exp(−4p(1 − p) sin²(θ·v/2)), so −log|φ| is at least the decay
+    Σ p(1 − p)(1 − cos θ·v). It is known on a coarse grid from one transform. √decay is the length of a vector whose
+    components are sines, hence changes by at most √(½ΔᵀΣΔ) over a distance Δ of angles, with Σ the covariance of the
+    sum.
     """
     from scipy.fft import next_fast_len, rfftn
 
@@ -196,7 +198,7 @@ def _frequencies(steps: Integers, variances: Floats, size: Integers) -> tuple[In
     of_column, of_row = np.arange(size[0] // 2 + 1), np.arange(size[1])
     place_column = (2 * of_column * coarse[0] + size[0]) // (2 * size[0])  # the nearest point of the grid
     place_row = (2 * of_row * coarse[1] + size[1]) // (2 * size[1]) % coarse[1]
-    place_column = np.minimum(place_column, near.shape[1] - 1)
+    place_column = np.minimum(place_column, near.shape[1] - 1)  # the transform has half of the columns, too
     some_columns, some_rows = near.any(axis=0)[place_column], near.any(axis=1)[place_row]
     matter = near[np.ix_(place_row[some_rows], place_column[some_columns])].T
     return of_column[some_columns], of_row[some_rows], matter

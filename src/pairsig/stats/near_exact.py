@@ -95,16 +95,17 @@ class Linear:
         if not (0 < delta < math.inf and 0 < deviation < math.inf):
             return cls(slope, total, 0.0, delta, 0.0)
         noise = _NOISE * deviation
-        # Where no shuffle of L reaches δ, the observed value of L, with as many shuffles beyond as there must be of D.
+        # If L never reaches δ, its border is its own observed value: the shuffle that swaps nothing is extreme for D.
         reach = float(np.abs(weights).sum())
         nearest = delta if delta < reach else abs(total)
         borders = nearest + _REACH * noise * np.array([-1.0, 0.0, 1.0])
         tails = np.exp(log_tails(weights, noise, borders))
         # If δ is one of few values of L, noise would split this value: the border moves to the side where it is empty.
         density = math.exp(-0.5 * (nearest / deviation) ** 2) / (deviation * math.sqrt(2 * math.pi))
+        # Three times what a normal distribution has between the outer borders, which are 2 · `_REACH` τ apart.
         split = float(tails[0] - tails[2]) > 6 * _REACH * noise * density
-        place = 1 if not split or borders[0] <= 0 else 2 if strict else 0
-        return cls(slope, total, noise, float(borders[place]), float(tails[place]))
+        chosen = 1 if not split or borders[0] <= 0 else 2 if strict else 0
+        return cls(slope, total, noise, float(borders[chosen]), float(tails[chosen]))
 
 
 @dataclass(frozen=True)
@@ -235,12 +236,13 @@ def _share(size: Floats, border: Floats, noise: Floats) -> Floats:
 def log_tails(weights: Floats, noise: float, borders: Floats) -> Floats:
     """Log of P(Σ sᵢwᵢ + Z >= c), Z ~ N(0, τ²), for borders c > 0 near each other, with a relative error below 1e-7.
 
-    With M the moment generating function, and any θ > 0 and spacing ω,
+    It is −∞ if the middle border is far beyond the largest sum. With M the moment generating function, and any θ > 0
+    and spacing ω,
 
         ω/2π Σⱼ M(z) e^{−zc} / z,  z = θ + ijω,  j = …, −1, 0, 1, …,
 
-    is the tail and its aliases, Σₖ e^{θ·2πk/ω} P(L + Z >= c + 2πk/ω) (Poisson summation: Abate and Whitt 1992). θ is
-    the saddle point (Daniels 1987), where the summands do not cancel.
+    is the tail and its aliases, Σₖ e^{θ·2πk/ω} P(L + Z >= c + 2πk/ω) (Poisson summation: Abate and Whitt 1992). θ
+    (`tilt`) is the saddle point (Daniels 1987), where the summands do not cancel, and φ(jω) = M(z) / M(θ).
     """
     w = np.abs(weights[weights != 0])
     middle = float(borders[len(borders) // 2])
@@ -252,14 +254,17 @@ def log_tails(weights: Floats, noise: float, borders: Floats) -> Floats:
     log_front = _log_mgf(w, noise, tilt) - tilt * middle
     # About the log of the tail (Daniels 1987), less 3 because that is an estimate.
     log_p = log_front - math.log(1 + tilt * math.sqrt(2 * math.pi) * spread) - 3
+    # The period 2π/ω is so long that both neighbouring aliases are negligible beside the tail: the one below has the
+    # factor e^(−θ · period), the one above at most Chernoff's bound with the tilt θ + `further`.
     further = math.sqrt(2 * _NEGLIGIBLE) / spread
     log_further = _log_mgf(w, noise, tilt + further) - (tilt + further) * middle
     period = max((_NEGLIGIBLE - log_p) / tilt, (_NEGLIGIBLE + log_further - log_p) / further) + float(np.ptp(borders))
     spacing = 2 * math.pi / period
 
     w = w[np.argsort(-w / np.cosh(np.minimum(tilt * w, 300.0)))]  # those that make φ decay come first
+    # |φ(α)| <= exp(−½τ²α²) from the noise alone; 5 more, since many negligible summands add up.
     n_frequencies = math.ceil(math.sqrt(2 * (_NEGLIGIBLE + 5)) / noise / spacing) + 1
-    lean = np.tanh(tilt * w)
+    lean = np.tanh(tilt * w)  # cosh((θ + iα)w) / cosh(θw) = cos αw + i tanh(θw) sin αw
 
     # φ in blocks of adjacent frequencies. e^{i(a + b)w} is a product, which takes a tenth of the time of two sines.
     frequency = spacing * np.arange(-(-n_frequencies // _FINE) * _FINE)
