@@ -158,9 +158,15 @@ def overlay(wildcards):
 
 
 def in_report():
-    path, labels = "<results>/figures/{figure}.svg", {"figure": "{figure}"}
+    """A figure with its title and its caption."""
     return report(
-        path, caption="../report/figure.rst", category="1. Figures", labels=labels
+        "<results>/figures/{figure}.svg",
+        caption="../report/figure.rst",
+        category="1. Figures",
+        labels=lambda wildcards: {
+            "figure": wildcards.figure,
+            "title": config["figures"][wildcards.figure]["title"],
+        },
     )
 
 

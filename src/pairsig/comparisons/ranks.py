@@ -191,7 +191,8 @@ def _contributions(scorer: Scorer) -> tuple[Floats, Floats]:
     """What each unit contributes to each score, (systems × units), and the units' shares of the test set, (units,).
 
     The contributions are influence values plus the unit's share of the score, so they sum to the score (its negative
-    where lower is better), and swapping a unit exchanges its contributions to both systems. For ratios with the same denominators they are exact, otherwise they hold to first order.
+    where lower is better), and swapping a unit exchanges its contributions to both systems. For ratios with the same
+    denominators they are exact, otherwise they hold to first order.
     """
     n_units = scorer.counts.shape[1]
     weights = np.full(n_units, 1 / n_units)
