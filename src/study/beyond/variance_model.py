@@ -124,16 +124,16 @@ def _left_out(pairs: pd.DataFrame, test_sets: pd.DataFrame) -> pd.DataFrame:
     The only test set of a metric cannot be predicted, nor can any if the others do not allow an estimate of τ².
     """
     rows = []
-    for name, one in test_sets.iterrows():
+    for name, left in test_sets.iterrows():
         fit = _fit(test_sets.drop(index=name))
-        if one["metric"] not in fit.constants or not fit.degrees:
+        if left["metric"] not in fit.constants or not fit.degrees:
             continue
-        constant, n = fit.constants[one["metric"]], int(fit.n_test_sets[one["metric"]])
+        constant, n = fit.constants[left["metric"]], int(fit.n_test_sets[left["metric"]])
         farthest = reach(math.sqrt(fit.between), math.sqrt(fit.within), n, fit.degrees)
         here = pairs[pairs["test_set"] == name]
         inside = float(here["weight"] @ ((here["log_phi"] - constant).abs() <= farthest))
-        square = one["square"] + (one["mean"] - constant) ** 2
-        rows.append({"metric": one["metric"], "square": square, "inside": round(inside, 9)})
+        square = left["square"] + (left["mean"] - constant) ** 2
+        rows.append({"metric": left["metric"], "square": square, "inside": round(inside, 9)})
     return pd.DataFrame(rows, columns=["metric", "square", "inside"])
 
 
