@@ -59,6 +59,10 @@ FORMULAS = """\
 docs/p-values.md has the formulas and error rates of all tests.
 """
 
+_RARE = """\
+rare: --method shifted|percentile (of the bootstrap), --details (all notes), --threads N (changes only time)
+"""
+
 Tested: TypeAlias = "tuple[Statistics, Metric, list[Row]]"
 """Systems, a metric, and the rows of its comparisons."""
 
@@ -102,7 +106,7 @@ def _commands() -> console.Commands:
 
 
 def _add_compare(commands: console.Commands) -> None:
-    p = commands.add(_compare, FORMULAS)
+    p = commands.add(_compare, f"{_RARE}\n{FORMULAS}")
     group = p.add_argument_group("systems")
     group.add_argument(
         "files", nargs="*", metavar="FILE", help="A, then each B (NAME=FILE names it), or one of all systems"
@@ -129,9 +133,9 @@ def _add_compare(commands: console.Commands) -> None:
     _add(group, "output")
     group.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
     _add(group, "plot", "flips")
-    group.add_argument("--details", action="store_true", help="show all notes")
-    group.add_argument("--method", metavar="M", help="of the bootstrap: shifted or percentile")
-    _add(group, "threads")
+    group.add_argument("--details", action="store_true", help=argparse.SUPPRESS)
+    group.add_argument("--method", help=argparse.SUPPRESS)
+    _add(group, "threads", help=argparse.SUPPRESS)
 
 
 def _add_gate(commands: console.Commands) -> None:
