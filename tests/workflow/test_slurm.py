@@ -187,5 +187,5 @@ def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_a
     made = statistics.read(project / counted)
     assert set(made.systems) == {"dice-quarter-1", "dice-quarter-3"}
     (left_out,) = made.omissions
-    assert left_out.system == "dice-quarter-2"
+    assert left_out["system"] == "dice-quarter-2"
     assert left_out["reason"] == "killed in attempt 2 of 2 (memory or time; requested: 1600 MB, 10 minutes)"
