@@ -158,15 +158,16 @@ def overlay(wildcards):
 
 
 def in_report():
-    """A figure with its title and its caption."""
+    """A figure with its caption and its title, which else is how the caption begins."""
+
+    def labels(wildcards):
+        of_figure = config["figures"][wildcards.figure]
+        begins = re.split(r"[,:;(]|\. ", of_figure["caption"])[0].strip()
+        return {"figure": wildcards.figure, "title": of_figure["title"] or begins}
+
+    path = "<results>/figures/{figure}.svg"
     return report(
-        "<results>/figures/{figure}.svg",
-        caption="../report/figure.rst",
-        category="1. Figures",
-        labels=lambda wildcards: {
-            "figure": wildcards.figure,
-            "title": config["figures"][wildcards.figure]["title"],
-        },
+        path, caption="../report/figure.rst", category="1. Figures", labels=labels
     )
 
 

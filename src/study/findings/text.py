@@ -433,6 +433,7 @@ _STYLE = """<style>
 .findings p, .findings ul { margin: .7em 0; }
 .findings code::before, .findings code::after { content: none; }
 .findings table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0; font-size: 13px; }
+.findings td:first-child { min-width: 12em; }
 .findings :is(th, td) { padding: .3em .6em; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }
 </style>
 """
