@@ -2,7 +2,7 @@
 #   make reproduce   run the study: figures, tables, findings and results/report.html (a repeated run continues)
 #   make quick       a small run in results/quick, with its report;  make slurm: the study on a SLURM cluster (CONFIG=...)
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
-#   make test        run the tests;  also test-all, test-wheel, test-slurm;  make lint: style, types and workflow
+#   make test        run the tests;  also test-all, test-wheel, test-slurm, test-cloud;  make lint: style, types and workflow
 #   make findings    fill in the findings and the numbers on pages from results/reference, and tables from the schemas
 #   make docs        build the documentation: docs/_build/html/index.html;  make bench: speed as ratios (SMALL=yes)
 #   make container   build the image of the jobs;  make lock: renew the locked versions
@@ -54,6 +54,9 @@ test-wheel:
 test-slurm: quick
 	tests/slurm/cluster start
 	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+test-cloud: setup
+	$(INSTALL) --editable ".[cloud]"
+	$(BIN)/python -m pytest tests/workflow/test_no_shared_folder.py
 
 bench: setup
 	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
