@@ -146,11 +146,12 @@ def _add_gate(commands: console.Commands) -> None:
     group.add_argument("--margin", required=True, metavar="M", help="tolerated loss; see below")
     _add(group, "alpha")
     _add_input(p, "scores to check; default: all")
+    group = p.add_argument_group("test")
+    _add(group, "unit", "n-resamples", "seed", "threads")
     group = p.add_argument_group("output")
     _add(group, "format", choices=("line", "json", "markdown"), default="line", help="line (default), json, markdown")
     _add(group, "output", type=console.verdict, help="also write all numbers as JSON")
     _add(group, "flips")
-    _add(group, "unit", "n-resamples", "seed", "threads")
 
 
 def _add_rank(commands: console.Commands) -> None:
@@ -162,12 +163,11 @@ def _add_rank(commands: console.Commands) -> None:
     group = p.add_argument_group("test")
     _add(group, "alpha", help="family-wise error rate; default: 0.05")
     _add(group, "n-resamples", default=10_000, help="default: 10,000")
-    _add(group, "seed", "unit")
+    _add(group, "seed", "unit", "threads")
     group = p.add_argument_group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
     group.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
-    _add(group, "threads")
 
 
 def _add_runs(commands: console.Commands) -> None:
@@ -190,6 +190,8 @@ def _add_plan(commands: console.Commands) -> None:
     group.add_argument("--gain", default="", metavar="G[,G]", help="find the segments to detect G: 2 points or 2%%")
     group.add_argument("--power", type=float, default=0.8, help="default: 0.8")
     _add(group, "alpha")
+    group.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
+    _add(group, "unit", help="unit of the pilot")
     group = p.add_argument_group("without a pilot")
     group.add_argument("--length", type=float, help="mean length of a segment, in words")
     group.add_argument("--correlation", type=float, help="correlation of the systems' segments")
@@ -197,8 +199,6 @@ def _add_plan(commands: console.Commands) -> None:
     group = p.add_argument_group("output")
     _add(group, "format", choices=("table", "markdown", "latex", "json", "csv"))
     _add(group, "output")
-    group.add_argument("--between", nargs=2, default=[], metavar=("A", "B"), help="names of two systems of the pilot")
-    _add(group, "unit", help="unit of the pilot")
 
 
 def _add_input(parser: console.Parser, metric: str, **others: str) -> None:

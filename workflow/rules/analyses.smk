@@ -282,13 +282,13 @@ rule heterogeneity:
 
 
 rule documents:
-    """Measure the effect of documents on the variance of gains and on p-values."""
+    """Measure the effect of documents on the variance and the standard errors of gains."""
     input:
         statistics=PLAN.statistics(MEASURED),
     output:
         documents=table(
             "documents",
-            "Effects of documents on the variance of gains and on p-values",
+            "Effects of documents on the variance and the standard errors of gains",
         ),
     log:
         "<logs>/documents.log",

@@ -161,7 +161,7 @@ def in_report():
     """A figure with its caption and its title, which else is how the caption begins."""
 
     def labels(wildcards):
-        of_figure = config["figures"][wildcards.figure]
+        of_figure = shown(wildcards)
         begins = re.split(r"[,:;(]|\. ", of_figure["caption"])[0].strip()
         return {"figure": wildcards.figure, "title": of_figure["title"] or begins}
 

@@ -46,13 +46,13 @@ def one_of(name: str, known: Collection[str]) -> str:
     return f"one of {', '.join(known)}{near(name, known)}" if known else "none"
 
 
-def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """A suggestion for a misspelt name, or "" if no known name is similar: by `cutoff` from 0 (any) to 1 (equal)."""
+def near(name: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt name, or "" if no known name is similar."""
     known = list(known)
     begun = [candidate for candidate in known if len(name) > 1 and candidate.lower().startswith(name.lower())]
     if len(begun) == 1:
         return f"; did you mean {begun[0]}?"
-    nearest = get_close_matches(name[:_NAME].lower(), known, n=1, cutoff=cutoff)
+    nearest = get_close_matches(name[:_NAME].lower(), known, n=1)
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 

@@ -13,14 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, plain, quoted
 from pairsig.io.packages import installed, need
-
-if TYPE_CHECKING:
-    pass
 
 Run = Callable[[argparse.Namespace], int | None]
 """A command; it returns its exit status if it is not 0."""

@@ -206,7 +206,7 @@ def read_parquet(path: Path, *, nested: bool = False) -> pa.Table:
     import pyarrow as pa
 
     with _readable(path):
-        if path.exists() and not path.is_file():  # it is read from its end, and a pipe could block for ever
+        if not path.is_file():  # it is read from its end, and a pipe could block for ever
             raise InputError(f"{path}: found a folder, pipe or device, expected a Parquet file")
         with open_parquet(path) as file:
             schema = file.schema_arrow
@@ -216,7 +216,9 @@ def read_parquet(path: Path, *, nested: bool = False) -> pa.Table:
                     f"{path}: found lists or structures in column {quoted(name)}, expected numbers or text"
                 )
             bytes_per_row = sum(map(_cell_bytes, schema))
-            require(sum(_group_bytes(file)) + file.metadata.num_rows * bytes_per_row, f"reading {path}")
+            metadata = file.metadata
+            of_text = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+            require(of_text + metadata.num_rows * bytes_per_row, f"reading {path}")
             try:
                 return file.read().unify_dictionaries()
             except OSError as error:
@@ -248,11 +250,6 @@ def open_parquet(file: Path) -> ParquetFile:
     )  # fmt: skip
     names = [field.name for field in pq.read_schema(file) if any(test(field.type) for test in is_text)]
     return pq.ParquetFile(file, read_dictionary=names, pre_buffer=False)  # otherwise the whole file is loaded
-
-
-def _group_bytes(file: ParquetFile) -> list[int]:
-    """Decompressed bytes of every row group."""
-    return [file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups)]
 
 
 def _read_text(path: Path, text_columns: Sequence[str]) -> pd.DataFrame:

@@ -106,7 +106,7 @@ def read(
     reader
         Format of files that do not say it themselves, such as "sigf" or "text".
     others
-        Further options of tables (`true`, `missing_value`, `sep`, `decimal`, `sheet`, …), formats, and metrics
+        Further options of tables (`true`, `missing_value`, `sep`, `decimal`, …), formats, and metrics
         (`tokenize`, `lowercase`, …), as `pairsig metrics` lists them.
 
     Returns

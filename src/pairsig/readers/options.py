@@ -36,7 +36,7 @@ class Option:
 _TABLES = ("tables",)
 _TEXTS = ("bleu", "chrf", "chrf++", "wer", "cer", "rouge")
 _ATTACHMENT = ("uas", "las")
-_ANY = ("tables", "scores", "outputs", "counts", "logs", "statistics")
+_ANY = ("tables", "scores", "outputs", "counts", "logs")
 
 OPTIONS: Mapping[str, Option] = {
     # In the help of each command.
@@ -65,7 +65,7 @@ OPTIONS: Mapping[str, Option] = {
     "macro": Option(_TABLES, "column with groups: the mean of their scores is compared", "COL"),
     "system_a": Option(_TABLES, "column with the first system of a verdict", "COL"),
     "system_b": Option(_TABLES, "column with the second system of a verdict", "COL"),
-    "tie": Option(_TABLES, "words of --winner for a tie; default: tie", "WORD[,WORD]"),
+    "tie": Option(_TABLES, "words of --winner for a tie; default: tie, draw, both", "WORD[,WORD]"),
     "true": Option(_TABLES, "words that count as 1; all others count as 0", "WORD[,WORD]"),
     "missing_value": Option((*_TABLES, "scores"), "values that stand for a missing score, such as -1", "V[,V]"),
     "sep": Option(_TABLES, "separator of columns, such as ; or tab", "CHAR"),

@@ -183,7 +183,9 @@ class Reading:
                 columns.setdefault(role, []).append(column)
             if len(columns.get(role, ())) > 1 and role not in _OF_SEVERAL_COLUMNS:
                 raise self.error(f"the columns {listed(columns[role])} for {flag(role)}, expected one")
-        scores = [self.column(part) for name in self.names("score") for part in (name, *name.split("/"))]
+        scores: list[str | None] = []
+        for name in self.names("score"):
+            scores += map(self.column, (name, *name.split("/")))
         if clash := next((name for name in scores if name in role_of), None):
             raise self.error(f"{named(clash)} repeatedly in {flag(role_of[clash])}, --score, expected it once")
         taken = {*role_of, *scores}
@@ -371,7 +373,7 @@ class Reading:
         if not metric.labels:
             known = listed(known.name for known in registry.METRICS.values() if known.labels)
             raise self.error(f"--gold with --metric {metric.name}, expected accuracy, mae, mse or one of {known}")
-        return _Scored((of_classes(metric, self._classes(answers)),), columns, self._answers)
+        return _Scored((of_classes(metric, self._classes),), columns, self._answers)
 
     # Rows.
 
@@ -528,13 +530,15 @@ class Reading:
         (metric,) = scored.metrics
         if not metric.labels:
             return {metric.name: np.where(lacks, np.nan, (right == given).astype(float))}
-        classes = {_plain(text): place for place, text in enumerate(self._classes(chain(*scored.columns.values())))}
+        classes = {_plain(text): place for place, text in enumerate(self._classes)}
         place_of = np.array([classes.get(key, -1 - place) for key, place in keys.items()])
         counts = label_counts(place_of[right], place_of[given], range(len(classes)), metric)
         return {name: np.where(lacks, np.nan, array) for name, array in zip(metric.columns, counts, strict=True)}
 
-    def _classes(self, answers: Iterable[str]) -> list[str]:
+    @cached_property
+    def _classes(self) -> list[str]:
         """The classes of labels: those of `--true`, or all that occur."""
+        answers = self.columns_of.get("systems") or self.columns_of["prediction"]
         texts: dict[str, str] = {}
         for name in [*self.columns_of["gold"], *answers]:
             for text in labels(self.table.columns[name]).names:

@@ -1,4 +1,4 @@
-"""Effect of documents on p-values: design effects, and standard errors on halves of the documents."""
+"""Effect of documents on standard errors: design effects, and gains on halves of the documents."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pairsig.io import tables
 from study.findings import text
-from study.tables.declared import declared
+from study.tables.declared import read
 
 folder, findings, *pages = map(Path, sys.argv[1:])
-ours = {path.stem: tables.read(path, declared(path.stem)) for path in sorted(folder.glob("*.tsv"))}
+ours = read(sorted(folder.glob("*.tsv")))
 written = {findings: text.findings(ours, folder.name)}
 for page in pages:
     content = page.read_text(encoding="utf-8")

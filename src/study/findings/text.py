@@ -195,11 +195,11 @@ def verdict(row: Row) -> str:
     return NO_PART if row["why"] == NOT_IN_THIS_RUN else str(row["verdict"])
 
 
-def compared(row: Row, agrees: str = "reproduced", otherwise: str = "differs") -> str:
+def compared(row: Row, otherwise: str = "differs") -> str:
     """Put the verdict on a printed number in words; with too few pairs or systems, say how many there are."""
     if not row or verdict(row) == NO_PART:
         return ABSENT
-    return {"agrees": agrees, "too few": few(row)}.get(row["verdict"], otherwise)
+    return {"agrees": "reproduced", "too few": few(row)}.get(row["verdict"], otherwise)
 
 
 def few(row: Row) -> str:
@@ -207,10 +207,11 @@ def few(row: Row) -> str:
     return str(row["why"]).replace("number of our", "too few")
 
 
-def judged(holds: bool, n_pairs: Number, agrees: str = "reproduced", otherwise: str = "differs") -> str:
+def judged(holds: bool, n_pairs: Number) -> str:
     """Put a verdict in words unless it would rest on too few pairs."""
-    few = f"too few pairs: {n_pairs.digits(0)}"
-    return few if n_pairs.value < MIN_PAIRS else agrees if holds else otherwise
+    if n_pairs.value < MIN_PAIRS:
+        return f"too few pairs: {n_pairs.digits(0)}"
+    return "reproduced" if holds else "differs"
 
 
 def enough(row: Row) -> bool:

@@ -95,7 +95,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     comparisons
-        Tables of `all-pairs` and `resize`, concatenated.
+        Comparisons of all pairs, on whole test sets and on those made from them.
     sheet
         Table `CALIBRATIONS`. P-values on the first test set are compared with the winner on the second. Cells contain
         one or more patterns, separated by blanks, where `*` matches anything and `=` repeats the first side. A line

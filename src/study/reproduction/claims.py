@@ -103,7 +103,7 @@ def claims(
     Parameters
     ----------
     comparisons
-        Tables of `all-pairs` and `resize`, concatenated.
+        Comparisons of all pairs, on whole test sets and on those made from them.
     data
         Statistics of some datasets, for the claims that require more than comparisons: p-values of both bootstrap
         methods (`n_resamples` each, on the same draws), segments in random order.

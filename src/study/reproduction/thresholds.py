@@ -130,7 +130,7 @@ def thresholds(
     Parameters
     ----------
     comparisons
-        Tables of `all-pairs` and `resize`, concatenated.
+        Comparisons of all pairs, on whole test sets and on those made from them.
     tasks
         Task of each dataset that is no pool.
 

@@ -69,7 +69,7 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataF
     Parameters
     ----------
     comparisons
-        Tables of `all-pairs` and `resize`, concatenated.
+        Comparisons of all pairs, on whole test sets and on those made from them.
     overlays
         For each dataset of retrained systems, the dataset of published systems to compare it with, on the test sets
         that both have in the same size.

@@ -17,7 +17,7 @@ SUBSET = Column(
     "which pairs of systems: all, same group, different group, two kinds, `full sets` (full training sets only), or "
     "`single systems` (no system combinations)",
 )
-ONE_SIDED = "one-sided p-value, as in the paper, unless the configuration sets another alternative for the bootstrap"
+ONE_SIDED = "one-sided p-value, as in the paper"
 """What the p-values are that analyses of the paper's numbers take from comparisons."""
 
 N_PAIRS = count("n_pairs", f"pairs with p in the window around 0.05 ({ONE_SIDED})", "pairs", "pairs in range")
@@ -69,7 +69,7 @@ def with_interval(
 
 
 def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table:
-    """The columns of a sheet that analyses and pages read, all of them text; `study.sheets.models` describes them."""
+    """The columns of a sheet that analyses and pages read, all of them text; workflow/schemas describes them."""
     about = f"column of the sheet {name}"
     columns = [Column(column, str, about, choices=choices.get(column, ())) for column in names.split()]
     return Table(name, tuple(columns), tuple(key.split()))
