@@ -103,10 +103,11 @@ def compare(
         intervals = [of_pairs.of(a, b) for a, b in places.tolist()]
         cells = _cells(data, scorer, intervals, places)
         tested = _tested(data, scorer, intervals, places, cells, test, resampling or Resampling())
+        segments, documents = data.of(metric), data.documents_if(unit)
         for number, row in enumerate(tested):
             rows.append(row)
             if margin is not None:
-                pair = Pair(metric, data.of(metric)[places[number]], data.documents_if(unit))
+                pair = Pair(metric, segments[places[number]], documents)
                 rows += _against(data, pair, cells[number], margin)
     return adjust([row | {"notes": list(filter(None, row["notes"]))} for row in rows])
 

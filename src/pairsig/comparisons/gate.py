@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -177,7 +178,7 @@ def gate(
     verdicts = {row["verdict"] for row in rows}
     verdict: Verdict = "worse" if "worse" in verdicts else "undecided" if "undecided" in verdicts else "passed"
     table = frame(GATE, rows)
-    notes = dict.fromkeys(note for row in rows for note in row["notes"])
+    notes = dict.fromkeys(chain.from_iterable(row["notes"] for row in rows))
     return Gate(
         table=table, notes=tuple(notes), verdict=verdict, status=STATUS[verdict],
         baseline=baseline, candidate=candidate, alpha=alpha, _render=_render,

@@ -55,8 +55,7 @@ class Ranking(TableResult):
     Attributes
     ----------
     table
-        One row per system, the best first; the columns are those of
-        `pairsig rank`.
+        One row per system, the best first; the columns are those of `pairsig rank`.
     pairs
         One row per pair, the most certain first; `system_a` is the better one. The columns are those of
         `pairsig rank --pairs`.

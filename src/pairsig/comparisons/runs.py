@@ -85,7 +85,7 @@ def compare_runs(
     Returns
     -------
     TableResult
-        `print` it for the table of `pairsig compare`. `.table` has one row per pair. `difference` is score(A) −
+        `print` it for the table of `pairsig runs`. `.table` has one row per pair. `difference` is score(A) −
         score(B), of mean scores over runs; `standard_error` is √V, and `ci_low` and `ci_high` are the ends of the
         difference ± t √V. `pvalue_holm` adjusts `pvalue` for the number of pairs. The three standard deviations refer
         to a gain between *one* run of each system: `sd_test_set` is the part of the test set (S² minus g²/k of both),

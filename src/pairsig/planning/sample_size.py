@@ -46,7 +46,7 @@ OFF_FEW = 10
 """Largest error of the power in points, found on 20, 30 and 50 units (see `power`)."""
 
 MOST = 10**9
-"""Largest number of segments that is planned; beyond it, no number counts as sufficient."""
+"""Largest number of units that is planned; beyond it, no number counts as sufficient."""
 
 MOST_ASKED = 1000
 """Largest number of gains in one table, each of which takes up to a second."""

@@ -137,7 +137,7 @@ def check_margin(margin: float, metric: Metric, largest: float | None = None) ->
 
 
 def in_unit(amount: Amount, noun: str, best: float | None) -> float:
-    """A score, gain or margin in the unit of the scores, whose best value is `best` (see `Spread`).
+    """A score, gain or margin in the unit of the scores, whose best value is `best` (see `best_score`).
 
     A score below 1 or a gain below 0.1 point is probably a share, so it is accepted as a percentage only.
 
