@@ -20,7 +20,7 @@ from pairsig import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.over_systems import members
-from study.analysis.pairs import quantile_interval, weighted_quantile
+from study.analysis.pairs import Window, quantile_interval, weighted_quantile
 from study.reproduction.calibrate import calibrate, table_1
 from study.reproduction.check import _recomputed, check
 from study.reproduction.claims import band, other_decision
@@ -101,6 +101,23 @@ class TestThresholds:
         assert row["critical_difference"] == pytest.approx(1.2)  # the 12th of 23, whatever the p-values are
         assert row["critical_difference_low"] < row["critical_difference"] < row["critical_difference_high"]
         assert row["low"] < row["threshold"] < row["high"]
+
+    def test_the_window_is_a_setting(self):
+        table = pairs(np.arange(1, 25), [0.03] * 12 + [0.05] * 12)
+        table[["pvalue_low", "pvalue_high"]] = [[0.03, 0.03]] * 12 + [[0.05, 0.05]] * 12
+        row = of_all(table, window=Window(0.03, 0.05))
+        assert row[["p_low", "p_high", "n_pairs", "n_pairs_low", "n_pairs_high"]].tolist() == [0.03, 0.05, 24, 24, 24]
+        narrow = of_all(table)
+        assert narrow[["p_low", "p_high", "n_pairs", "n_pairs_low", "n_pairs_high"]].tolist() == [
+            0.04,
+            0.06,
+            12,
+            12,
+            12,
+        ]
+        assert (row["printed"], narrow["printed"]) == (23, 24)
+        estimates = ["critical_difference", "threshold", "low", "high"]  # independent of the window
+        assert row[estimates].tolist() == narrow[estimates].tolist()
 
     @settings(deadline=None, max_examples=8)
     @given(
@@ -256,6 +273,9 @@ class TestCalibration:
 
     def test_by_hand(self):
         found = rates(self.both, sheet(NEAR))
+        other = calibrate(self.both, sheet(NEAR), Window(0.05, 0.3)).reset_index(drop=True)
+        assert other.iloc[:-1].equals(found)  # another window adds a row, and leaves the paper's
+        assert other.iloc[-1][["p_low", "p_high", "n_pairs", "n_replicated"]].tolist() == [0.05, 0.3, 3, 2]
         window = only(found, p_low=0.04, p_high=0.06)
         assert (window["n_pairs"], window["n_replicated"], window["share"]) == (2, 1, 0.5)
         assert (window["n_systems"], window["n_test_sets"]) == (4, 1)
@@ -412,7 +432,8 @@ class TestCheck:
         {
             "dataset": ["d", "d", "task=mt", "few"], "test_set": ["whole", "first-100", "whole", "whole"],
             "test": "bootstrap", "subset": ["all", "all", "same group", "all"], "n_segments": [100, 100, 400, 100],
-            "n_pairs": [40, 30, 20, 3], "threshold": [2.0, 3.0, 4.0, np.nan], "low": [1.8, 2.5, 3.5, np.nan],
+            "p_low": 0.04, "p_high": 0.06, "n_pairs": [40, 30, 20, 3],
+            "threshold": [2.0, 3.0, 4.0, np.nan], "low": [1.8, 2.5, 3.5, np.nan],
             "high": [2.2, 3.5, 4.5, np.nan], "verdict": ["estimated"] * 3 + ["too few"],
         }
     )  # fmt: skip
@@ -538,8 +559,15 @@ class TestCheck:
         (45, 48, "agrees"), (38, 58, "agrees"), (26, 63, "cannot tell"), (48, 50, "differs"),
     ])  # fmt: skip
     def test_a_number_on_the_papers_outputs_agrees_if_a_quarter_would_be_seen(self, low, high, verdict):
-        ours = pd.Series({"n_pairs": 49, "n_pairs_low": low, "n_pairs_high": high, "n_segments": 48})
+        ours = pd.Series(
+            {"p_low": 0.04, "p_high": 0.06, "n_pairs": 49, "n_pairs_low": low, "n_pairs_high": high, "n_segments": 48}
+        )
         assert _recomputed({"published": 47.0}, ours, name="n_pairs")["verdict"] == verdict
+        elsewhere = _recomputed({"published": 47.0}, ours.replace(0.06, 0.07), name="n_pairs")
+        assert elsewhere == {
+            "verdict": "not comparable",
+            "why": "this run looks at pairs with p from 0.04 to 0.07, the paper with p from 0.04 to 0.06",
+        }
 
     @pytest.mark.parametrize(("bent", "verdict"), [(False, "differs"), (True, "agrees")])
     def test_a_least_number_of_samples_is_a_bend(self, bent, verdict):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from pairsig.core import statistics
+from study.analysis.pairs import Window
 from study.reproduction import claims
 from study.reproduction.thresholds import thresholds
 from study.test_sets.all_pairs import compare
@@ -82,12 +83,11 @@ def test_every_output_is_there(pair):
     assert sum(kind == "combination" for _, kind in systems_of(pair).values()) == PAIRS[pair][1]
 
 
-def test_critical_differences_and_thresholds_of_the_papers_test_set(monkeypatch):
+def test_critical_differences_and_thresholds_of_the_papers_test_set():
     table = compared(2000)
     # Only two pairs have p from 0.04 to 0.06, so a threshold needs a wider window; its weights do not depend on it.
     assert thresholds(table).set_index("subset").loc["all", "verdict"] == "critical difference only"
-    monkeypatch.setattr("study.analysis.pairs.WINDOW", (0.005, 0.2))  # enough pairs in it
-    found = thresholds(table).set_index("subset")
+    found = thresholds(table, window=Window(0.005, 0.2)).set_index("subset")
     classes = by_class("de-en")
     assert len(classes["all"][0]) == 31 * 30 // 2 - 1  # two outputs are equal
     assert len(classes["combination / combination"][0]) == 13 * 12 // 2

@@ -53,6 +53,7 @@ rule thresholds:
     params:
         order=PLAN.selected,
         tasks=PLAN.tasks,
+        window=config["window"],
         code=code("study.reproduction.thresholds"),
     script:
         "../scripts/thresholds.py"
@@ -106,6 +107,7 @@ rule calibrate:
         "../envs/pairsig.yaml"
     params:
         order=PLAN.selected,
+        window=config["window"],
         code=code("study.reproduction.calibrate"),
     script:
         "../scripts/calibrate.py"
@@ -154,6 +156,7 @@ rule claims:
     params:
         order=TEXT,
         metrics=PLAN.metrics(CLAIMED),
+        window=config["window"],
         n_resamples=min(DRAWN["n_resamples"], 100_000),
         seed=DRAWN["seed"],
         code=code("study.reproduction.claims"),

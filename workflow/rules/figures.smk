@@ -28,6 +28,7 @@ rule confidence:
         "../envs/pairsig.yaml"
     params:
         shown=shown,
+        window=config["window"],
         code=code("study.figures.confidence", "study.reproduction.thresholds"),
     script:
         "../scripts/confidence.py"

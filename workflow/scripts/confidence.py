@@ -3,6 +3,7 @@ import sys
 from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from study import inputs
+from study.analysis.pairs import Window
 from study.figures import confidence, style
 from study.reproduction.thresholds import thresholds
 from study.tables.columns import PUBLISHED
@@ -20,5 +21,6 @@ match shown["kind"]:
     case "domains":
         figure = confidence.domains(test_sets)
     case kind:
-        figure = getattr(confidence, kind)(comparisons, thresholds(comparisons), published, overlay)
+        estimates = thresholds(comparisons, window=Window(**snakemake.params.window))
+        figure = getattr(confidence, kind)(comparisons, estimates, published, overlay)
 style.write(figure, shown["title"], snakemake.output)

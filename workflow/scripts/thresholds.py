@@ -1,10 +1,11 @@
 import sys
 
 from study import inputs
+from study.analysis.pairs import Window
 from study.reproduction.thresholds import SIZE_SCALING, THRESHOLDS, size_scaling, thresholds
 
 sys.stderr = open(snakemake.log[0], "w")
 comparisons, tasks = inputs.comparisons(snakemake.input.comparisons), snakemake.params.tasks
-captions = snakemake.config["captions"]
-inputs.write(thresholds(comparisons, tasks=tasks), THRESHOLDS, snakemake.output.thresholds, captions)
+window, captions = Window(**snakemake.params.window), snakemake.config["captions"]
+inputs.write(thresholds(comparisons, tasks=tasks, window=window), THRESHOLDS, snakemake.output.thresholds, captions)
 inputs.write(size_scaling(comparisons), SIZE_SCALING, snakemake.output.size_scaling, captions)

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pairsig.io.errors import InputError
 from study.analysis import over_systems
 from study.analysis.over_systems import Codes, Floats, n_members
 from study.training.training_sets import FULL_SETS, of_full_sets
 
-WINDOW = (0.04, 0.06)
-"""The range of p-values near 0.05 in which the paper looks for pairs, both ends included."""
 
-NEAR_05 = f"p from {WINDOW[0]} to {WINDOW[1]}"
-"""The window in words."""
+class Window(NamedTuple):
+    """A range of p-values near 0.05 in which pairs are looked for, both ends included; by default the paper's."""
+
+    p_low: float = 0.04
+    p_high: float = 0.06
+
+    def contains(self, p: ArrayLike) -> NDArray[np.bool_]:
+        """Whether p-values lie in the window."""
+        return (np.asarray(p) >= self.p_low) & (np.asarray(p) <= self.p_high)
+
+    def __str__(self) -> str:
+        """The window in words."""
+        return f"p from {self.p_low} to {self.p_high}"
+
+
+PAPER_WINDOW = Window()
+"""The window of the paper."""
 
 Z_05 = 1.6448536269514722
 """A gain of this many standard errors has a one-sided p of 0.05, by the normal distribution."""
@@ -102,12 +116,6 @@ def pvalues(comparisons: pd.DataFrame) -> Floats:
     """P-values of comparisons: one-sided in the direction of the better system, as in the paper."""
     p: Floats = comparisons["pvalue_one_sided"].to_numpy(float)
     return p
-
-
-def near_05(comparisons: pd.DataFrame) -> NDArray[np.bool_]:
-    """Whether the p-value of each comparison lies in the window around 0.05."""
-    p = pvalues(comparisons)
-    return (p >= WINDOW[0]) & (p <= WINDOW[1])
 
 
 def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from pairsig.io.pictures import GREY, INK, ORANGE, VERMILION, styled
 from pairsig.io.rendering import two_decimals
 from pairsig.metrics.names import metric_name
-from study.analysis.pairs import WINDOW
+from study.analysis.pairs import PAPER_WINDOW
 from study.figures import style
 from study.tables.columns import addressed
 from study.test_sets import is_initial, is_whole
@@ -125,7 +125,7 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     theirs: dict[str, list[tuple[float, float]]] = {}
     for row in shares.itertuples():
         low, high = map(float, row.p_range.split("-"))
-        if (low, high) != WINDOW or row.distance == "iid":  # Table 1 has a wider range around it
+        if (low, high) != PAPER_WINDOW or row.distance == "iid":  # Table 1 has a wider range around it
             theirs.setdefault(row.distance, []).append((math.sqrt(low * high), float(row.published)))
     lines = panels.get(name, {})
     kinds = [kind for kind in THEIR_TEXTS if kind in lines]
@@ -173,7 +173,7 @@ def replication(calibration: pd.DataFrame) -> Figure:
 
 def _less_often(calibration: pd.DataFrame, shown: Mapping[str, str]) -> str:
     """Say where winners win again less often than expected with p near 0.05 (one-sided), by the interval."""
-    near = calibration[(calibration["p_low"] == WINDOW[0]) & (calibration["p_high"] == WINDOW[1])]
+    near = calibration[(calibration["p_low"] == PAPER_WINDOW.p_low) & (calibration["p_high"] == PAPER_WINDOW.p_high)]
     near = near.set_index(["calibration", "distance"])["difference_high"]
     less = [name for name, distance in shown.items() if near.get((name, distance), math.nan) < 0]
     if not less:

@@ -33,7 +33,7 @@ from pairsig.io.rendering import by_unit, change, count, escaped, percent
 from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study.analysis import expected
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, NEAR_05, WINDOW
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, Window
 from study.tables.declared import all_declared
 
 Tables = Mapping[str, pd.DataFrame]
@@ -306,14 +306,19 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "least": least,
         "most": most,
         "number": Number,
-        "window": dict(zip(("p_low", "p_high"), WINDOW, strict=True)),
-        "near_05": NEAR_05,
+        "window": _window(tables),
         "reference": where == REFERENCE,
         "covered": _covered(tables),
         "missing": NOT_IN_THIS_RUN,
         "table": lambda name: f"[`{name}`]({where}/{known(name)}.tsv)",
         "figure": lambda name: f"{where}/{name}.png" if where == REFERENCE else f"figures/{name}.svg",
     }
+
+
+def _window(tables: Tables) -> dict[str, float]:
+    """The range of p-values near 0.05 of a run, or the paper's."""
+    used = tables["thresholds"][["p_low", "p_high"]].drop_duplicates().to_dict("records")
+    return Window(**used[0])._asdict() if used else Window()._asdict()
 
 
 def _covered(tables: Tables) -> str:

@@ -17,7 +17,7 @@ from pairsig.io.columns import Column, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems
-from study.analysis.pairs import WINDOW, by_test_set, pvalues
+from study.analysis.pairs import PAPER_WINDOW, Window, by_test_set, pvalues
 from study.inputs import row_place
 from study.tables.columns import (
     CALIBRATION,
@@ -84,7 +84,7 @@ P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0
 """Bounds of the ranges of p-values: the six ranges of the paper's Table 1, and further ones on both sides."""
 
 
-def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
+def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, window: Window = PAPER_WINDOW) -> pd.DataFrame:
     """Measure the replication rate on a second test set, by range of p-values on the first (Table 1).
 
     The replication rate is the share of pairs whose better system on the first test set is also the better one on the
@@ -102,6 +102,8 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
         selects all ordered pairs of different test sets that match, except those of an earlier line of the same
         calibration. Rows with the same `calibration` and `distance` are pooled. Its index counts the lines below the
         header, from 0.
+    window
+        A range of p-values near 0.05, beside the paper's.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     Table `CALIBRATION_TABLE`, one row per calibration, distance and range [p_low, p_high); the last range includes 1,
-    and the window around 0.05 is added. Ties on either test set are left out.
+    and the windows around 0.05 include both ends. Ties on either test set are left out.
 
     Notes
     -----
@@ -128,7 +130,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     rates = []
     for (name, distance), replications in _replications(comparisons, sheet).items():
         key = {"calibration": name, "distance": distance}
-        for low, high in [*pairwise(P_RANGES), WINDOW]:
+        for low, high in dict.fromkeys([*pairwise(P_RANGES), PAPER_WINDOW, window]):
             rates.append({**key, "p_low": low, "p_high": high, **replications.row(low, high)})
     return frame(CALIBRATION_TABLE, rates)
 
@@ -214,7 +216,7 @@ class _Replications:
 
     def row(self, low: float, high: float) -> dict[str, object]:
         """Compute the row of the table for a range of p-values."""
-        rows, closed = self.rows, (low, high) == WINDOW or high == 1
+        rows, closed = self.rows, high == 1 or (low, high) not in pairwise(P_RANGES)
         # Pairs with a p-value in the range, which have a better system on both test sets.
         inside = np.asarray(self.decided & rows["p"].between(low, high, inclusive="both" if closed else "left"))
         replicated = ((rows["gain"] > 0) == (rows["gain_against"] > 0)).to_numpy()[inside]
@@ -271,7 +273,7 @@ PAPER = {"near": 1700, "middle": 1346, "far": 24000}
 SECTION_23 = 2416
 """Sentences in the first test set of the paper's Table 1."""
 
-PAPER_PAIRS = {WINDOW: 58}
+PAPER_PAIRS: dict[tuple[float, ...], int] = {PAPER_WINDOW: 58}
 """Number of pairs in the ranges for which the paper reports it."""
 
 POPULATION = "icepahc-modern"
@@ -300,9 +302,8 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
     paper = {
         (row.distance, *map(float, row.p_range.split("-"))): float(row.published) / 100 for row in shares.itertuples()
     }
-    ranges = [
-        span for span in [*pairwise(P_RANGES), WINDOW] if any((distance, *span) in paper for distance in DISTANCES)
-    ]
+    spans = [*pairwise(P_RANGES), tuple(PAPER_WINDOW)]
+    ranges = [span for span in spans if any((distance, *span) in paper for distance in DISTANCES)]
     lines = []
     for low, high in ranges:
         row: dict[str, object] = {"calibration": "the paper", "p_low": low, "p_high": high}
@@ -336,7 +337,7 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
 
 
 def calibrate_and_arrange(
-    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame, window: Window = PAPER_WINDOW
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compute `calibrate` for the rows of a sheet whose datasets were compared, and arrange `table_1`.
 
@@ -352,7 +353,7 @@ def calibrate_and_arrange(
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
         where = row_place(sheet, index, CALIBRATIONS.name)
         console.warn(f"{where}: found no comparisons of dataset {dataset}, skipped this line")
-    rates = calibrate(comparisons, sheet[run.all(axis=1)])
+    rates = calibrate(comparisons, sheet[run.all(axis=1)], window)
     population = comparisons[(comparisons["dataset"] == POPULATION) & is_whole(comparisons)]
     if population.empty:
         console.warn(f"found no comparisons of dataset {POPULATION}, skipped the expected rates for the paper")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, PAPER_WINDOW, Window
 from study.tables import columns
 from study.tables.columns import ENDS, PUBLISHED, addressed, numeric, optional_count, with_interval
 
@@ -278,6 +278,12 @@ def _judged_threshold(
 
 def _recomputed(row: Mapping[str, Any], ours: pd.Series, *, name: str) -> dict[str, object]:
     """Compare a number with ours on the paper's own outputs; see `check`."""
+    window = Window(float(ours["p_low"]), float(ours["p_high"]))
+    if window != PAPER_WINDOW:
+        return {
+            "verdict": "not comparable",
+            "why": f"this run looks at pairs with {window}, the paper with {PAPER_WINDOW}",
+        }
     published, value = float(row["published"]), float(ours[name])
     low, high = float(ours[f"{name}_low"]), float(ours[f"{name}_high"])
     # The published number is rounded to hundredths, or it is a whole number.
@@ -430,7 +436,7 @@ def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) ->
     low, high = (float(bound) for bound in between.split("-"))
     row, window = (
         _first(calibration, calibration=name, distance=distance, p_low=p_low, p_high=p_high)
-        for p_low, p_high in ((low, high), WINDOW)
+        for p_low, p_high in ((low, high), PAPER_WINDOW)
     )
     n_in_window = 0 if window is None else window["n_pairs"]
     return None if row is None else pd.concat([row, pd.Series({"n_in_window": n_in_window})])
@@ -439,7 +445,7 @@ def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) ->
 def _in_window(published: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The paper's number of pairs in the window around 0.05, by calibration and distance."""
     shares = addressed(published, "share", "calibration", "distance", "p_range")
-    known = shares[(shares["p_range"] == "-".join(map(str, WINDOW))) & (shares["n_pairs"] > 0)]
+    known = shares[(shares["p_range"] == "-".join(map(str, PAPER_WINDOW))) & (shares["n_pairs"] > 0)]
     return {(row.calibration, row.distance): float(row.n_pairs) for row in known.itertuples()}
 
 

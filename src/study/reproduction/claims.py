@@ -30,9 +30,9 @@ from study.analysis.over_systems import (
 )
 from study.analysis.pairs import (
     MIN_PAIRS,
-    NEAR_05,
-    WINDOW,
+    PAPER_WINDOW,
     Z_05,
+    Window,
     combinations_in,
     enough,
     pvalues,
@@ -94,6 +94,7 @@ def claims(
     comparisons: pd.DataFrame,
     data: Iterable[Given] = (),
     *,
+    window: Window = PAPER_WINDOW,
     n_resamples: int = 100_000,
     seed: int = 2012,
     threads: int | None = None,
@@ -107,6 +108,8 @@ def claims(
     data
         Statistics of some datasets, for the claims that require more than comparisons: p-values of both bootstrap
         methods (`n_resamples` each, on the same draws), segments in random order.
+    window
+        The range of p-values of the claim on pairs near 0.05.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def claims(
     otherwise. Rows whose data are missing are left out.
     """
     whole = comparisons[(comparisons["derived"] == "whole") & (comparisons["standard_error"] > 0)]
-    rows: list[dict[str, Any]] = [*_student(whole), *_decisions(whole)]
+    rows: list[dict[str, Any]] = [*_student(whole, window), *_decisions(whole)]
     for statistics, metric in data:
         # One dataset at a time: no claim combines the draws of two datasets, so memory stays bounded.
         rows += _bias(statistics, metric, seed)
@@ -145,7 +148,7 @@ def _agreement(
     yield row(measured, len(pairs), *share(disagree, systems), 0.0)
 
 
-def _student(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _student(whole: pd.DataFrame, window: Window) -> Iterator[dict[str, Any]]:
     """Section 2.1: "the paired Student's t-test … very similar"."""
     from scipy.special import stdtr
 
@@ -158,9 +161,9 @@ def _student(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     by_t = stdtr(n - 1, -z * np.sqrt((n - 1) / n))
     p, description = pvalues(decided), "bootstrap and Student's t from influence values"
     yield from _agreement("t-test", "2.1", "all", description, decided, p, by_t)
-    close = np.flatnonzero((p >= WINDOW[0]) & (p <= WINDOW[1]))
+    close = np.flatnonzero(window.contains(p))
     if len(close):
-        description += f", {NEAR_05}"
+        description += f", {window}"
         yield from _agreement("t-test", "2.1", "all", description, decided.iloc[close], p[close], by_t[close])
 
 

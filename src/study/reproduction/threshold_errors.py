@@ -14,7 +14,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST_SET, Table, cou
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis.first_order import Scored
-from study.analysis.pairs import WINDOW, Z_05, subsets, weighted_quantile
+from study.analysis.pairs import PAPER_WINDOW, Z_05, subsets, weighted_quantile
 from study.reproduction.thresholds import near
 from study.tables.columns import SUBSET, addressed, numeric
 from study.test_sets import Derivation
@@ -60,7 +60,7 @@ def threshold_errors(
     """Estimate the error of each threshold that the papers print, over the segments and systems of a study.
 
     Each dataset stands for a population, from which whole studies are redrawn: segments alone, then also systems. Each
-    study has our threshold (see `thresholds`) and the paper's percentile of the gains in the window.
+    study has our threshold (see `thresholds`) and the paper's percentile of the gains in its window.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _thresholds(gains: pd.DataFrame, weights: NDArray[Any], percentile: float) -
     gain, error = gains["gain"].to_numpy(), gains["standard_error"].to_numpy()
     ours = weighted_quantile(np.log(Z_05 * error), near(gains) * weights, percentile / 100)[0]
     pvalue = ndtr(-gain / error)
-    inside = np.flatnonzero((pvalue >= WINDOW[0]) & (pvalue <= WINDOW[1]))
+    inside = np.flatnonzero(PAPER_WINDOW.contains(pvalue))
     if not len(inside):
         return float(ours), np.nan
     ascending = inside[np.argsort(gain[inside], kind="stable")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,11 @@ from study.analysis.over_systems import (
 from study.analysis.pairs import (
     MIN_PAIRS,
     MIN_SYSTEMS,
-    WINDOW,
+    PAPER_WINDOW,
     Z_05,
+    Window,
     by_test_set,
-    near_05,
+    pvalues,
     quantile_interval,
     subsets,
     weighted_quantile,
@@ -51,6 +52,8 @@ THRESHOLDS = Table(
         count("n_systems", "systems in these pairs"),
         *with_interval("critical_difference", "gain at which a pair with the median standard error reaches p = 0.05: "
             "1.645 times that error", "two decimals", "points", over=" over systems"),
+        numeric("p_low", "lower end of the window around 0.05", shown="bound"),
+        numeric("p_high", "upper end of the window", shown="bound"),
         N_PAIRS,
         optional_count("n_pairs_low", "those among them whose p stays in the window within its Monte Carlo error",
             "pairs"),
@@ -101,6 +104,7 @@ def thresholds(
     comparisons: pd.DataFrame,
     *,
     tasks: Mapping[str, str] | None = None,
+    window: Window = PAPER_WINDOW,
     percentile: float = 95.0,
 ) -> pd.DataFrame:
     """Estimate the critical difference of each test set, and the threshold above which gains are probably significant.
@@ -133,6 +137,9 @@ def thresholds(
         Comparisons of all pairs, on whole test sets and on those made from them.
     tasks
         Task of each dataset that is no pool.
+    window
+        The range of p-values for `printed`. The other two numbers do not depend on it, except that a threshold is only
+        estimated if there are enough pairs in the window.
 
     Raises
     ------
@@ -149,7 +156,6 @@ def thresholds(
     for (dataset, test_set, metric, test), rows in by_test_set(comparisons):
         for subset, of_subset in subsets(rows):
             pairs = of_subset[of_subset["standard_error"] > 0]
-            window = pairs[near_05(pairs)]
             estimates.append({
                 "task": tasks.get(dataset, ""), "dataset": dataset, "test_set": test_set, "metric": metric,
                 "test": test, "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),
@@ -158,40 +164,40 @@ def thresholds(
     return frame(THRESHOLDS, estimates)
 
 
-def _critical_differences(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float) -> dict[str, object]:
+def _critical_differences(pairs: pd.DataFrame, window: Window, percentile: float) -> dict[str, object]:
     systems = members(pairs["system_a"], pairs["system_b"])
-    n_systems = n_members(systems)
-    row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
-    inside, possible = _by_monte_carlo(pairs)
-    row |= {"n_pairs_low": float(inside.sum()), "n_pairs_high": float(possible.sum())}
+    n_systems, p = n_members(systems), pvalues(pairs)
+    low, high = (pairs[f"pvalue_{end}"].to_numpy(float) for end in ("low", "high"))
+    # In the window; there for certain, and perhaps, by the Monte Carlo error of p.
+    inside = window.contains(p)
+    certain, possible = (low >= window.p_low) & (high <= window.p_high), (high >= window.p_low) & (low <= window.p_high)
+    n_pairs, n_certain, n_possible = (int(chosen.sum()) for chosen in (inside, certain, possible))
+    row: dict[str, object] = {
+        "n_all": len(pairs), "n_systems": n_systems, **window._asdict(), "n_pairs": n_pairs,
+        "n_pairs_low": float(n_certain), "n_pairs_high": float(n_possible), "verdict": "too few",
+    }  # fmt: skip
     if len(pairs) < MIN_PAIRS or n_systems < MIN_SYSTEMS:
         return row
     errors = pairs["standard_error"].to_numpy(float)
     row |= cells("critical_difference", exp(quantile_interval(np.log(Z_05 * errors), systems)))
     row["verdict"] = "critical difference only"
-    if len(window) < MIN_PAIRS:
+    if n_pairs < MIN_PAIRS:
         return row
     weights = near(pairs)
-    inside = weights > 0
-    critical_differences, weights, systems = np.log(Z_05 * errors[inside]), weights[inside], systems[inside]
+    chosen = weights > 0
+    critical_differences, weights, systems = np.log(Z_05 * errors[chosen]), weights[chosen], systems[chosen]
     _, reach = interval(0.0, *jackknife(_mean_and_spread(critical_differences, replicates(systems, weights))[1:]))
     if n_members(systems) < MIN_SYSTEMS or not np.isfinite(reach):
         return row
-    threshold, low, high = quantile_interval(critical_differences, systems, percentile / 100, weights)
+    threshold, low_end, high_end = quantile_interval(critical_differences, systems, percentile / 100, weights)
+    gains = pairs["gain"].to_numpy(float)
     return row | {
         "threshold": np.exp(threshold),
-        "low": np.exp(min(low, threshold - reach)),
-        "high": np.exp(max(high, threshold + WIDENED * reach)),
-        **_printed(window, pairs, percentile),
+        "low": np.exp(min(low_end, threshold - reach)),
+        "high": np.exp(max(high_end, threshold + WIDENED * reach)),
+        **_printed([gains[chosen] for chosen in (inside, certain, possible) if chosen.any()], percentile),
         "verdict": "estimated",
     }
-
-
-def _by_monte_carlo(pairs: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which pairs are in the window wherever in its interval p lies, and which may be in it."""
-    low, high = (pairs[f"pvalue_{end}"].to_numpy(float) for end in ("low", "high"))
-    inside, possible = (low >= WINDOW[0]) & (high <= WINDOW[1]), (high >= WINDOW[0]) & (low <= WINDOW[1])
-    return inside, possible
 
 
 _DEFINITIONS: tuple[Any, ...] = (
@@ -201,17 +207,16 @@ _DEFINITIONS: tuple[Any, ...] = (
 """The definitions of a percentile that Hyndman and Fan (1996) number 1 to 9, as numpy calls them."""
 
 
-def _printed(window: pd.DataFrame, pairs: pd.DataFrame, percentile: float) -> dict[str, float]:
+def _printed(gains: Sequence[NDArray[np.float64]], percentile: float) -> dict[str, float]:
     """The paper's threshold by the first definition of a percentile, and its range.
 
-    The range is over all definitions, and over the pairs that are in the window for certain, or that may be in it.
+    Parameters
+    ----------
+    gains
+        Gains of the pairs in the window, and, for the range, of those that are in it for certain or perhaps.
     """
-    gains = pairs["gain"].to_numpy(float)
-    sets = [gains[chosen] for chosen in _by_monte_carlo(pairs) if chosen.any()]
     values = [
-        float(np.percentile(of_set, percentile, method=definition))
-        for of_set in (window["gain"].to_numpy(float), *sets)
-        for definition in _DEFINITIONS
+        float(np.percentile(of_set, percentile, method=definition)) for of_set in gains for definition in _DEFINITIONS
     ]
     return {"printed": values[0], "printed_low": min(values), "printed_high": max(values)}
 
