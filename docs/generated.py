@@ -104,7 +104,13 @@ def tables() -> str:
     types = {str: "text", bool: "true or false", int: "whole number", float: "number", list: "sentences"}
     for table, where in (*written, *OTHERS):
         key = ", ".join(f"`{name}`" for name in table.key)
-        parts += [f"## {table.name}", "", f"{where}. Key: {key}.", ""]
+        parts += [
+            f"## {table.name}",
+            "",
+            *([f"{table.caption}.", ""] if table.caption else []),
+            f"{where}. Key: {key}.",
+            "",
+        ]
         parts += ["| column | type | unit | meaning |", "|---|---|---|---|"]
         for one in table.columns:
             choices = f": {', '.join(f'`{choice}`' for choice in one.choices)}" if one.choices else ""

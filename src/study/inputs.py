@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,16 +50,13 @@ def row_place(sheet: pd.DataFrame, index: int, name: str) -> str:
     return f"{sheet.attrs.get('source', name)}, line {index + 2}"
 
 
-def write(
-    table: pd.DataFrame, declared: Table, paths: Sequence[str], captions: Mapping[str, str] | None = None
-) -> None:
+def write(table: pd.DataFrame, declared: Table, paths: Sequence[str]) -> None:
     """Write a table to files by their suffixes: `.tsv` or `.parquet` for programs, `.html` or `.tex` for readers."""
     from study.tables.presentation import FORMATS, rendered
 
-    caption = (captions or {}).get(declared.name, "")
     for path in paths:
         suffix = Path(path).suffix[1:]
         if suffix in FORMATS:
-            tables.write_text(rendered(table, declared, suffix, caption), path)
+            tables.write_text(rendered(table, declared, suffix), path)
         else:
             tables.write(table, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -22,7 +23,7 @@ PAIRS = pd.DataFrame(
 
 
 def text(table, suffix, known=COMPARISONS):
-    return rendered(table, known, suffix, "A caption")
+    return rendered(table, replace(known, caption="A caption"), suffix)
 
 
 def test_html_is_one_page_with_rounded_and_escaped_cells():
@@ -50,6 +51,6 @@ def test_shares_stand_with_their_interval():
 
 @pytest.mark.parametrize("suffix", ["tsv", "parquet", "html", "tex"])
 def test_a_table_is_written_by_the_suffix_of_its_file(suffix, tmp_path):
-    table = Table("t", (numeric("x", "a number"),))
-    inputs.write(pd.DataFrame({"x": [1.5]}), table, [str(tmp_path / f"a.{suffix}")], {"t": "A caption"})
+    table = Table("t", (numeric("x", "a number"),), caption="A caption")
+    inputs.write(pd.DataFrame({"x": [1.5]}), table, [str(tmp_path / f"a.{suffix}")])
     assert (tmp_path / f"a.{suffix}").stat().st_size > 0

@@ -14,11 +14,9 @@ rule describe:
     input:
         statistics=PLAN.statistics(PLAN.selected),
     output:
-        systems=table("systems", "Number and scores of the systems of every dataset"),
+        systems=table("systems"),
     log:
         "<logs>/describe.log",
-    benchmark:
-        "<benchmarks>/describe.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -33,21 +31,10 @@ rule thresholds:
     input:
         comparisons=comparisons(PLAN.selected),
     output:
-        thresholds=table(
-            "thresholds",
-            "Critical differences (1.645 standard errors of the median pair) and thresholds (95th percentile of this gain "
-            "among pairs near p = 0.05), by test set and kind of pair, with intervals over systems. `printed` follows "
-            "the paper's definition, the 95th percentile of the gains in the window, and has no interval",
-        ),
-        size_scaling=table(
-            "size_scaling",
-            "Power laws of the critical difference by number of segments, fitted to initial segments with the same pairs "
-            "at every size. With independent segments the exponent is −1/2; `claims` has those for random orders",
-        ),
+        thresholds=table("thresholds"),
+        size_scaling=table("size_scaling"),
     log:
         "<logs>/thresholds.log",
-    benchmark:
-        "<benchmarks>/thresholds.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -65,14 +52,9 @@ rule threshold_errors:
         statistics=PLAN.statistics(PRINTED),
         published=sheet("published"),
     output:
-        threshold_errors=table(
-            "threshold_errors",
-            "Errors of thresholds over the segments and systems of a study, from studies redrawn from ours",
-        ),
+        threshold_errors=table("threshold_errors"),
     log:
         "<logs>/threshold_errors.log",
-    benchmark:
-        "<benchmarks>/threshold_errors.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -90,19 +72,11 @@ rule calibrate:
         calibrations=sheet("calibrations"),
         published=sheet("published"),
     output:
-        calibration=table(
-            "calibration", "Replication rates by p-value, observed and expected"
-        ),
-        table_1=table(
-            "table_1",
-            "The paper's Table 1 beside the rates expected if both test sets came from the same source. Expected rates in "
-            "the paper's rows assume its sizes of test sets and the gains of our parsers",
-        ),
+        calibration=table("calibration"),
+        table_1=table("table_1"),
         latex="<results>/tables/table_1.tex",
     log:
         "<logs>/calibrate.log",
-    benchmark:
-        "<benchmarks>/calibrate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -118,14 +92,9 @@ rule validate:
     input:
         comparisons=comparisons(PLAN.selected),
     output:
-        validation=table(
-            "validation",
-            "Critical differences of retrained and of published systems on the same test sets",
-        ),
+        validation=table("validation"),
     log:
         "<logs>/validate.log",
-    benchmark:
-        "<benchmarks>/validate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -142,14 +111,9 @@ rule claims:
         comparisons=comparisons(TEXT),
         statistics=PLAN.statistics(CLAIMED),
     output:
-        claims=table(
-            "claims",
-            "Smaller claims of the papers, and what their numbers need, each with the value that the claim or theory predicts",
-        ),
+        claims=table("claims"),
     log:
         "<logs>/claims.log",
-    benchmark:
-        "<benchmarks>/claims.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -167,14 +131,9 @@ rule claims:
 rule approximate:
     """Measure the relative error of Monte Carlo p-values on simulated systems (exact-test paper, Figure 3)."""
     output:
-        relative_error=table(
-            "relative_error",
-            "Relative error of Monte Carlo p-values on simulated systems, by number of samples, beside its closed form",
-        ),
+        relative_error=table("relative_error"),
     log:
         "<logs>/approximate.log",
-    benchmark:
-        "<benchmarks>/approximate.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -189,14 +148,9 @@ rule approximate:
 rule race:
     """Measure the run time of the exact test and of Monte Carlo tests (exact-test paper, Figure 4)."""
     output:
-        run_time=table(
-            "run_time",
-            "Run time of the exact test and of Monte Carlo tests on simulated systems, measured in this run",
-        ),
+        run_time=table("run_time"),
     log:
         "<logs>/race.log",
-    benchmark:
-        "<benchmarks>/race.tsv"
     conda:
         "../envs/pairsig.yaml"
     # It needs one core, and reserves all, so that no other job takes time from it.
@@ -219,17 +173,11 @@ rule check:
         published=sheet("published"),
         tables=collect("<results>/tables/{table}.tsv", table=CHECKED),
     output:
-        reproduction=table(
-            "reproduction", "Published numbers beside ours, with verdicts"
-        ),
-        tally=table(
-            "tally", "Verdicts on the published numbers, by paper and kind of evidence"
-        ),
+        reproduction=table("reproduction"),
+        tally=table("tally"),
         latex="<results>/tables/tally.tex",
     log:
         "<logs>/check.log",
-    benchmark:
-        "<benchmarks>/check.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -243,14 +191,9 @@ rule training_variance:
     input:
         statistics=PLAN.statistics(TRAINED),
     output:
-        training_variance=table(
-            "training_variance",
-            "Training variance, and significant differences between runs of the same method",
-        ),
+        training_variance=table("training_variance"),
     log:
         "<logs>/training_variance.log",
-    benchmark:
-        "<benchmarks>/training_variance.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -267,14 +210,9 @@ rule heterogeneity:
         statistics=PLAN.statistics(MEASURED),
         families=sheet("families"),
     output:
-        heterogeneity=table(
-            "heterogeneity",
-            "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on another one",
-        ),
+        heterogeneity=table("heterogeneity"),
     log:
         "<logs>/heterogeneity.log",
-    benchmark:
-        "<benchmarks>/heterogeneity.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -289,14 +227,9 @@ rule documents:
     input:
         statistics=PLAN.statistics(MEASURED),
     output:
-        documents=table(
-            "documents",
-            "Effects of documents on the variance and the standard errors of gains",
-        ),
+        documents=table("documents"),
     log:
         "<logs>/documents.log",
-    benchmark:
-        "<benchmarks>/documents.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -313,16 +246,9 @@ rule variance_model:
         comparisons=whole(BOTH),
         systems="<results>/tables/systems.tsv",
     output:
-        variance_model=table(
-            "variance_model",
-            "The variance model of `pairsig plan`: the variance of the difference between two systems on one segment is "
-            "10⁴ · φ · 2(1 − correlation) · p(1 − p) / √length. The table contains φ by metric, the scatter of test sets "
-            "and pairs, and the accuracy on test sets that were left out of the fit",
-        ),
+        variance_model=table("variance_model"),
     log:
         "<logs>/variance_model.log",
-    benchmark:
-        "<benchmarks>/variance_model.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -337,18 +263,10 @@ rule today:
     input:
         statistics=PLAN.statistics(TODAY),
     output:
-        today=table(
-            "today",
-            "The 2012 paper's claims on translation from 2008 to 2024 and on evaluations of language models",
-        ),
-        years=table(
-            "years",
-            "Critical difference of every WMT test set at the size of the paper's, and its two parts",
-        ),
+        today=table("today"),
+        years=table("years"),
     log:
         "<logs>/today.log",
-    benchmark:
-        "<benchmarks>/today.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -359,7 +277,7 @@ rule today:
 
 
 # The tables of this run.
-MADE = list(TABLES) if config["tables"] == "all" else config["tables"]
+MADE = TABLES if config["tables"] == "all" else config["tables"]
 if unknown := set(MADE) - set(TABLES):
     raise WorkflowError(
         f"config: tables: found {sorted(unknown)[0]!r}, expected all or names among {', '.join(TABLES)}"

@@ -28,8 +28,8 @@ except sheets.Mistake as mistake:
 DATASETS = PLAN.datasets
 DRAWN = config["resampling"]
 
-# The captions of all tables, by name; the rules of analyses add theirs.
-TABLES = config["captions"] = {}
+# The names of all tables, which the rules of analyses add.
+TABLES = []
 
 
 def one_of(names):
@@ -58,19 +58,16 @@ def grown(amount):
     )
 
 
-def table(name, caption):
-    """The files of a table: for programs, and for the report with its caption."""
-    TABLES[name] = caption
-    path, category = f"<results>/tables/{name}", (
-        "3. Tables" if name != "table_1" else "2. Table 1"
-    )
+def table(name):
+    """The files of a table: for programs, and for the report."""
+    TABLES.append(name)
     html = report(
-        f"{path}.html",
+        f"<results>/tables/{name}.html",
         caption="../report/table.rst",
-        category=category,
+        category="2. Table 1" if name == "table_1" else "3. Tables",
         labels={"table": name},
     )
-    return [f"{path}.tsv", html]
+    return [f"<results>/tables/{name}.tsv", html]
 
 
 def whole(datasets):

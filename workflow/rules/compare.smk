@@ -51,8 +51,6 @@ rule merge:
         comparisons="<results>/comparisons/{dataset}.parquet",
     log:
         "<logs>/merge/{dataset}.log",
-    benchmark:
-        "<benchmarks>/merge/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(config["split"]),
     conda:

@@ -9,8 +9,6 @@ rule verify:
         verified="<results>/corpora/{corpus}.sha256",
     log:
         "<logs>/verify/{corpus}.log",
-    benchmark:
-        "<benchmarks>/verify/{corpus}.tsv"
     localrule: True
     params:
         sha256=lambda wildcards: PLAN.sheets["corpora"][wildcards.corpus]["sha256"],
@@ -27,8 +25,6 @@ rule prepare_training_set:
         segments="<results>/training_sets/{training_set}.txt",
     log:
         "<logs>/prepare/{training_set}.log",
-    benchmark:
-        "<benchmarks>/prepare/{training_set}.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -45,8 +41,6 @@ use rule prepare_training_set as prepare_test_set with:
         documents="<results>/segments/{dataset}.documents.tsv",
     log:
         "<logs>/prepare/{dataset}.log",
-    benchmark:
-        "<benchmarks>/prepare/{dataset}.tsv"
 
 
 rule resample:
@@ -58,8 +52,6 @@ rule resample:
         resampled="<results>/resampled/{training_set}/{resampled}.txt",
     log:
         "<logs>/resample/{training_set}/{resampled}.log",
-    benchmark:
-        "<benchmarks>/resample/{training_set}/{resampled}.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

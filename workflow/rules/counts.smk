@@ -8,7 +8,6 @@ rule extract:
         unpack(lambda wildcards: PLAN.counted(*wildcards)[0]),
     output:
         counts="<results>/counts/{dataset}/{system}.parquet",
-    # No benchmark: of thousands of own systems, these would take a tenth of the time to plan them.
     log:
         "<logs>/extract/{dataset}/{system}.log",
     conda:
@@ -29,8 +28,6 @@ rule collect_systems:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/collect/{dataset}.log",
-    benchmark:
-        "<benchmarks>/collect/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("derived")),
     conda:
@@ -51,8 +48,6 @@ rule count:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/count/{dataset}.log",
-    benchmark:
-        "<benchmarks>/count/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("counted")),
     conda:
@@ -72,8 +67,6 @@ rule pool:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/pool/{dataset}.log",
-    benchmark:
-        "<benchmarks>/pool/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("pool")),
     conda:

@@ -20,8 +20,6 @@ rule confidence:
         png="<results>/figures/{figure}.png",
     log:
         "<logs>/figures/{figure}.log",
-    benchmark:
-        "<benchmarks>/figures/{figure}.tsv"
     wildcard_constraints:
         figure=of_kind(*PAIRS),
     conda:
@@ -45,8 +43,6 @@ rule of_tables:
         png="<results>/figures/{figure}.png",
     log:
         "<logs>/figures/{figure}.log",
-    benchmark:
-        "<benchmarks>/figures/{figure}.tsv"
     wildcard_constraints:
         figure=of_kind("of_tables"),
     conda:

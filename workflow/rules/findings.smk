@@ -12,8 +12,6 @@ rule findings:
         html="<results>/findings.html",
     log:
         "<logs>/findings.log",
-    benchmark:
-        "<benchmarks>/findings.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

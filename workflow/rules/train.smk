@@ -12,8 +12,6 @@ rule jar:
         jar="<results>/jars/{jar}.jar",
     log:
         "<logs>/jar/{jar}.log",
-    benchmark:
-        "<benchmarks>/jar/{jar}.tsv"
     localrule: True
     conda:
         "../envs/retrain.yaml"

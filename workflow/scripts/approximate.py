@@ -8,4 +8,4 @@ params = snakemake.params
 errors = approximate(
     n_simulated=params.n_simulated, n_sizes=params.n_sizes, seed=params.seed, threads=snakemake.threads
 )
-inputs.write(errors, RELATIVE_ERROR, snakemake.output.relative_error, snakemake.config["captions"])
+inputs.write(errors, RELATIVE_ERROR, snakemake.output.relative_error)

@@ -10,6 +10,5 @@ comparisons = inputs.comparisons(snakemake.input.comparisons)
 calibrations = inputs.sheet(snakemake.input.calibrations, CALIBRATIONS)
 published = inputs.sheet(snakemake.input.published, PUBLISHED)
 rates, paper = calibrate_and_arrange(comparisons, calibrations, published, Window(**snakemake.params.window))
-captions = snakemake.config["captions"]
-inputs.write(rates, CALIBRATION_TABLE, snakemake.output.calibration, captions)
-inputs.write(paper, TABLE_1, [*snakemake.output.table_1, snakemake.output.latex], captions)
+inputs.write(rates, CALIBRATION_TABLE, snakemake.output.calibration)
+inputs.write(paper, TABLE_1, [*snakemake.output.table_1, snakemake.output.latex])

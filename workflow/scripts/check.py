@@ -8,6 +8,5 @@ from study.tables.declared import read
 sys.stderr = open(snakemake.log[0], "w")
 ours = read(snakemake.input.tables)
 verdicts, tally = check(inputs.sheet(snakemake.input.published, PUBLISHED), **ours)
-captions = snakemake.config["captions"]
-inputs.write(verdicts, REPRODUCTION, snakemake.output.reproduction, captions)
-inputs.write(tally, TALLY, [*snakemake.output.tally, snakemake.output.latex], captions)
+inputs.write(verdicts, REPRODUCTION, snakemake.output.reproduction)
+inputs.write(tally, TALLY, [*snakemake.output.tally, snakemake.output.latex])

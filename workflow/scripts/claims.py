@@ -13,4 +13,4 @@ found = claims(
     seed=snakemake.params.seed,
     threads=snakemake.threads,
 )
-inputs.write(found, CLAIMS, snakemake.output.claims, snakemake.config["captions"])
+inputs.write(found, CLAIMS, snakemake.output.claims)

@@ -5,4 +5,4 @@ from study.beyond.documents import DOCUMENTS, documents
 
 sys.stderr = open(snakemake.log[0], "w")
 effects = documents(inputs.data(snakemake.input.statistics, snakemake.params.metrics), seed=snakemake.params.seed)
-inputs.write(effects, DOCUMENTS, snakemake.output.documents, snakemake.config["captions"])
+inputs.write(effects, DOCUMENTS, snakemake.output.documents)

@@ -6,6 +6,6 @@ from study.reproduction.thresholds import SIZE_SCALING, THRESHOLDS, size_scaling
 
 sys.stderr = open(snakemake.log[0], "w")
 comparisons, tasks = inputs.comparisons(snakemake.input.comparisons), snakemake.params.tasks
-window, captions = Window(**snakemake.params.window), snakemake.config["captions"]
-inputs.write(thresholds(comparisons, tasks=tasks, window=window), THRESHOLDS, snakemake.output.thresholds, captions)
-inputs.write(size_scaling(comparisons), SIZE_SCALING, snakemake.output.size_scaling, captions)
+window = Window(**snakemake.params.window)
+inputs.write(thresholds(comparisons, tasks=tasks, window=window), THRESHOLDS, snakemake.output.thresholds)
+inputs.write(size_scaling(comparisons), SIZE_SCALING, snakemake.output.size_scaling)

@@ -6,6 +6,5 @@ from study.beyond.today import TODAY, YEARS, today, years
 
 sys.stderr = open(snakemake.log[0], "w")
 data = [statistics.read(path) for path in snakemake.input.statistics]
-captions = snakemake.config["captions"]
-inputs.write(today(data), TODAY, snakemake.output.today, captions)
-inputs.write(years(data), YEARS, snakemake.output.years, captions)
+inputs.write(today(data), TODAY, snakemake.output.today)
+inputs.write(years(data), YEARS, snakemake.output.years)

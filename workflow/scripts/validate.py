@@ -5,4 +5,4 @@ from study.reproduction.validate import VALIDATION, validate
 
 sys.stderr = open(snakemake.log[0], "w")
 validation = validate(inputs.comparisons(snakemake.input.comparisons), snakemake.params.overlays)
-inputs.write(validation, VALIDATION, snakemake.output.validation, snakemake.config["captions"])
+inputs.write(validation, VALIDATION, snakemake.output.validation)

@@ -8,4 +8,4 @@ from study.reproduction.describe import SYSTEMS
 sys.stderr = open(snakemake.log[0], "w")
 comparisons = inputs.comparisons(snakemake.input.comparisons)
 model = variance_model(comparisons, tables.read(snakemake.input.systems, SYSTEMS))
-inputs.write(model, VARIANCE_MODEL, snakemake.output.variance_model, snakemake.config["captions"])
+inputs.write(model, VARIANCE_MODEL, snakemake.output.variance_model)

@@ -49,6 +49,7 @@ class Table:
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
+    caption: str = ""  # what the table shows, for readers of a page with it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -356,6 +357,11 @@ VARIANCE_MODEL = Table(
         share("coverage_high", "upper end of its 95 % interval, over test sets"),
     ),
     key=("metric", "given"),
+    caption=(
+        "The variance model of `pairsig plan`: the variance of the difference between two systems on one segment "
+        "is 10⁴ · φ · 2(1 − correlation) · p(1 − p) / √length. The table contains φ by metric, the scatter of "
+        "test sets and pairs, and the accuracy on test sets that were left out of the fit"
+    ),
 )
 """The variance model that `pairsig plan` uses without a pilot, see `planning`; the metric `all` means all metrics."""
 

@@ -55,6 +55,7 @@ DOCUMENTS = Table(
         *_by_unit("document", "by documents"),
     ),
     key=("dataset", "metric"),
+    caption="Effects of documents on the variance and the standard errors of gains",
 )  # fmt: skip
 
 

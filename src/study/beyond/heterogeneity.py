@@ -48,6 +48,10 @@ HETEROGENEITY = Table(
             choices=("better", "no better", "worse", "not validated")),
     ),
     key=("family", "metric"),
+    caption=(
+        "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on another "
+        "one"
+    ),
 )  # fmt: skip
 
 LEAST = 100

@@ -64,6 +64,7 @@ YEARS = Table(
         numeric("score", "BLEU of the median system", "points"),
     ),
     key=("dataset",),
+    caption="Critical difference of every WMT test set at the size of the paper's, and its two parts",
 )  # fmt: skip
 
 TODAY = Table(
@@ -78,6 +79,7 @@ TODAY = Table(
         numeric("expected", "what is expected if the second test set comes from the same source", missing=True),
     ),
     key=("claim", "data", "measured"),
+    caption="The 2012 paper's claims on translation from 2008 to 2024 and on evaluations of language models",
 )  # fmt: skip
 
 

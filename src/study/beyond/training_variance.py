@@ -52,6 +52,7 @@ TRAINING_VARIANCE = Table(
         Column("verdict", str, "whether there are enough runs for an estimate", choices=("estimated", "too few")),
     ),
     key=("dataset", "metric", "n_segments"),
+    caption="Training variance, and significant differences between runs of the same method",
 )  # fmt: skip
 
 ALPHA = 0.05

@@ -68,6 +68,7 @@ REPRODUCTION = Table(
         Column("why", str, _WHY),
     ),
     key=("item",),
+    caption="Published numbers beside ours, with verdicts",
 )  # fmt: skip
 
 TALLY = Table(
@@ -84,6 +85,7 @@ TALLY = Table(
         count("differs_by_information", "comparisons that differ if they are scaled so"),
     ),
     key=("paper", "evidence"),
+    caption="Verdicts on the published numbers, by paper and kind of evidence",
 )  # fmt: skip
 
 Z_95 = 1.959963984540054

@@ -58,6 +58,10 @@ CLAIMS = Table(
         numeric("reference", "value that the claim or the theory predicts", missing=True),
     ),
     key=("claim", "dataset", "measured"),
+    caption=(
+        "Smaller claims of the papers, and what their numbers need, each with the value that the claim or theory "
+        "predicts"
+    ),
 )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ SYSTEMS = Table(
         Column("left_out", str, "systems that failed, each with the reason; empty if none did"),
     ),
     key=("dataset", "metric", "group"),
+    caption="Number and scores of the systems of every dataset",
 )  # fmt: skip
 
 

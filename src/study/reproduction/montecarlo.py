@@ -129,6 +129,7 @@ RELATIVE_ERROR = Table(
         numeric("closed_form", "relative error expected from the binomial distribution"),
     ),
     key=("metric", "n_segments", "n_resamples"),
+    caption="Relative error of Monte Carlo p-values on simulated systems, by number of samples, beside its closed form",
 )  # fmt: skip
 
 
@@ -227,6 +228,7 @@ RUN_TIME = Table(
         numeric("seconds_high", "longest time", "seconds"),
     ),
     key=("metric", "n_segments", "test", "n_resamples"),
+    caption="Run time of the exact test and of Monte Carlo tests on simulated systems, measured in this run",
 )  # fmt: skip
 
 

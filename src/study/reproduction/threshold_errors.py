@@ -38,6 +38,7 @@ THRESHOLD_ERRORS = Table(
         numeric("printed_error", "the same, over segments and systems together"),
     ),
     key=("dataset", "test_set", "metric", "subset"),
+    caption="Errors of thresholds over the segments and systems of a study, from studies redrawn from ours",
 )  # fmt: skip
 
 N_STUDIES = 100

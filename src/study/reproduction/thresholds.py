@@ -69,6 +69,11 @@ THRESHOLDS = Table(
             choices=("estimated", "critical difference only", "too few")),
     ),
     key=("dataset", "test_set", "metric", "test", "subset"),
+    caption=(
+        "Critical differences (1.645 standard errors of the median pair) and thresholds (95th percentile of this "
+        "gain among pairs near p = 0.05), by test set and kind of pair, with intervals over systems. `printed` "
+        "follows the paper's definition, the 95th percentile of the gains in the window, and has no interval"
+    ),
 )  # fmt: skip
 
 SIZE_SCALING = Table(
@@ -88,6 +93,11 @@ SIZE_SCALING = Table(
         numeric("coefficient", "critical difference for one segment, by the power law", "points"),
     ),
     key=("dataset", "metric", "test", "subset"),
+    caption=(
+        "Power laws of the critical difference by number of segments, fitted to initial segments with the same "
+        "pairs at every size. With independent segments the exponent is −1/2; `claims` has those for random "
+        "orders"
+    ),
 )  # fmt: skip
 
 

@@ -45,6 +45,7 @@ VALIDATION = Table(
             "the same ratio for pairs with equal correlation"),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
+    caption="Critical differences of retrained and of published systems on the same test sets",
 )  # fmt: skip
 
 

@@ -26,13 +26,13 @@ WIDE = 9
 """Number of columns on a page; the remaining ones are folded."""
 
 
-def rendered(table: pd.DataFrame, declared: Table, form: str, caption: str = "") -> str:
+def rendered(table: pd.DataFrame, declared: Table, form: str) -> str:
     """Format a table as `tex` (LaTeX with booktabs) or `html` (a complete page).
 
     Cells are rounded as their columns declare. P-values below `LEAST` are shown as below it. See
     `pairsig.io.rendering.render`.
     """
-    columns = [declared[name] for name in table.columns]
+    columns, caption = [declared[name] for name in table.columns], declared.caption
     if form == "html" and {"ours", "published"} <= set(table.columns):
         columns = sorted(columns, key=lambda column: (*LEADING, column.name).index(column.name))
     rows = records(table) or table  # without rows, the names of the columns
