@@ -99,15 +99,12 @@ class Plan:
         return self.sheets["datasets"]
 
     def source(self, dataset: str) -> str:
-        """Say where the counts of a dataset come from: embedded, derived, counted (all systems at once) or pool."""
+        """Say where the counts of a dataset come from: embedded, counted or pool."""
         row = self.datasets[dataset]
         if "pool" in row:
             return "pool"
-        if row["study"] == "synthetic":
-            return "derived" if self.config["retrain"] or "corpus" not in row else "embedded"
-        if self.config["source"] == "embedded" and "corpus" in row:
-            return "embedded"
-        return "counted" if row["study"] == BENCHMARK or row.get("reader") == "table" else "derived"
+        derived = self.config["retrain"] if row["study"] == "synthetic" else self.config["source"] == "derived"
+        return "counted" if derived or "corpus" not in row else "embedded"
 
     def statistics(self, datasets: Sequence[str]) -> list[str]:
         """List the files with the counts of datasets."""
@@ -163,46 +160,41 @@ class Plan:
         """For datasets of retrained systems, the dataset of published systems to compare them with."""
         return {name: row["overlay"] for name, row in self.datasets.items() if "overlay" in row}
 
-    # How outputs are counted.
-
-    def counted(self, dataset: str, system: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
-        """Say how the output of a system is counted: its files (archives instead of their members), and all else."""
-        row, of_system = self.datasets[dataset], self.systems.get(dataset, {}).get(system)
-        about = {"metric": row["metric"], "reader": row.get("reader"), "options": pairs(row.get("options", ""))}
-        if of_system is None:  # a base model
-            segments = f"<results>/segments/{dataset}"
-            output, documents = [f"<results>/outputs/{dataset}/{system}.txt"], [f"{segments}.documents.tsv"]
-            reference = self.paths(row, row.get("reference", "")) or [f"{segments}.reference.txt"]
-            about |= {"group": self.predictions[dataset, system].base_model, "kind": "synthetic", "output_options": {}}
-        else:
-            output = self.paths(row, of_system["output"])
-            reference = self.paths(row, of_system.get("reference") or row.get("reference", ""))
-            documents = self.paths(row, row.get("documents", ""))
-            about |= {"group": of_system.get("group"), "kind": of_system.get("kind", "")}
-            about |= {"output_options": pairs(of_system.get("options", ""))}
-        files = {"documents": documents, "verified": self.verified(dataset)}
-        for key, paths in (("output", output), ("reference", reference)):
-            files[key] = [path.partition("!")[0] for path in paths]
-            about[key] = [path.partition("!")[2] for path in paths]
-        return files, about
-
-    def counts(self, dataset: str) -> list[str]:
-        """List the counts of the systems of a derived dataset."""
-        trained = [name for (tested, name), run in self.predictions.items() if tested == dataset and run.counted]
-        return [f"<results>/counts/{dataset}/{name}.parquet" for name in (*self.systems.get(dataset, {}), *trained)]
-
-    def outcomes(self, dataset: str) -> list[str]:
-        """List the files with the outcomes or scores of the systems of a dataset that is counted all at once."""
-        row = self.datasets[dataset]
-        outputs = [other["output"] for other in self.systems.get(dataset, {}).values()]
-        return self.paths(row, row.get("text", " ".join(outputs)))
-
-    def counted_at_once(self, dataset: str) -> dict[str, Any]:
-        """Say how the outcomes of a dataset are counted, with name, group and kind of the systems that have rows."""
-        row, systems = self.datasets[dataset], self.systems.get(dataset, {}).values()
-        named = [(other["system"], other.get("group", ""), other.get("kind", "")) for other in systems]
-        about = {"reader": row["reader"], "metric": row["metric"], "systems": named}
-        return about | {"options": pairs(row.get("options", ""))}
+    def counted(self, dataset: str) -> dict[str, Any]:
+        """Say how the systems of a dataset are counted: the files (archives instead of their members), and all else."""
+        row, segments = self.datasets[dataset], f"<results>/segments/{dataset}"
+        reference, documents = (self.paths(row, row.get(key, "")) for key in ("reference", "documents"))
+        tables = self.paths(row, row.get("text", "")) if row["study"] != "synthetic" else []
+        systems = [
+            {
+                "system": name,
+                "group": system.get("group"),
+                "kind": system.get("kind", ""),
+                "output": self.paths(row, system["output"])[0],
+                "references": self.paths(row, system.get("reference", "")) or reference,
+                "output_options": pairs(system.get("options", "")),
+            }
+            for name, system in self.systems.get(dataset, {}).items()
+        ]
+        for (tested, name), run in self.predictions.items():
+            if tested == dataset and run.counted:
+                documents = [f"{segments}.documents.tsv"]
+                trained = {"system": name, "group": run.base_model, "kind": "synthetic", "output_options": {}}
+                trained["output"] = f"<results>/outputs/{dataset}/{name}.txt"
+                trained["references"] = reference or [f"{segments}.reference.txt"]
+                systems.append(trained)
+        files = [*tables, *documents]
+        for system in systems:
+            files += [system["output"], *system["references"]]
+        return {
+            "files": [*dict.fromkeys(path.partition("!")[0] for path in files)],
+            "reader": row.get("reader"),
+            "metric": row["metric"],
+            "options": pairs(row.get("options", "")),
+            "tables": tables,
+            "systems": systems,
+            "documents": next(iter(documents), None),
+        }
 
     # Base models.
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pairsig.core import statistics
 from pairsig.io.errors import InputError
 from study import training
-from study.corpora import counts
 from study.training import CommandError
+from study.training.omission import Omission
 
 
 @pytest.fixture
@@ -152,33 +151,10 @@ def test_a_base_model_that_fails_in_every_attempt_has_the_last_reason(train, tmp
     assert job("train", 3, "true", "models/bad") == "exit status 1 of `echo no luck 2; exit 1`: no luck 2"
 
 
-def test_systems_without_outputs_or_with_broken_ones_are_left_out(train, predict, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("gold.txt").write_text("0-0\n0-0 1-1\n", encoding="utf-8")
-
-    def extract(system, output):
-        counts.extract(output, ["gold.txt"], f"{system}.parquet", documents=None, system=system, kind="synthetic",
-                       options={}, metric="aer", group="g")  # fmt: skip
-
-    training.leave_out_model(Path("models/bad"), "train", "no luck")
-    shutil.move(predict("cat {model} > {output}", Path("models/bad")), "bad.txt")
-    extract("bad", "bad.txt")
-    shutil.move(predict("cat {outputs} > {output}", None, members=[Path("bad.txt")]), "vote.txt")
-    extract("vote", "vote.txt")
-    for name, links in (("short", "0-0\n"), ("good", "0-0\n0-0\n"), ("fair", "0-0\n0-1\n")):
-        Path(f"{name}.txt").write_text(links, encoding="utf-8")
-        extract(name, f"{name}.txt")
-    names = ["bad", "fair", "vote", "good", "short"]
-    provenance = {"training_set x": "files: a", "licence": "MIT"}
-    counts.collect([f"{name}.parquet" for name in names], "d.parquet", "d", provenance)
-    assert capsys.readouterr().err.count("system short is left out") == 2
-    collected = statistics.read("d.parquet")
-    assert collected.systems == ("fair", "good")
-    reasons = {of["system"]: f"{of['stage']}: {of['reason']}" for of in collected.omissions}
-    assert reasons["bad"] == "train: no luck"
-    assert reasons["vote"] == "predict: a member of the ensemble has no output: train: no luck"
-    assert "short.txt has 1 segments" in reasons["short"]
-    assert collected.provenance["date"].startswith("20")
-    assert "pairsig" in collected.provenance["versions"]
-    with pytest.raises(InputError, match="all 2 systems are left out"):
-        counts.collect(["bad.parquet", "vote.parquet"], "e.parquet", "d", {})
+def test_an_output_without_a_model_has_its_reason(predict, tmp_path):
+    training.leave_out_model(tmp_path / "bad", "train", "no luck")
+    output = predict("cat {model} > {output}", tmp_path / "bad")
+    assert str(Omission.read(output)) == "train: no luck"
+    member = shutil.move(output, tmp_path / "member")
+    vote = Omission.read(predict("cat {outputs} > {output}", None, members=[member]))
+    assert str(vote) == "predict: a member of the ensemble has no output: train: no luck"

@@ -1,43 +1,87 @@
-"""Counts of single systems, combined to those of all systems of a test set."""
+"""Counts of all systems of a dataset: those that are left out, and what stops the study."""
 
-import re
-from dataclasses import replace
+import json
+import tarfile
 
-import numpy as np
 import pytest
 
-from pairsig import InputError, Statistics
-from study.corpora.counts import combined
+from pairsig import InputError
+from pairsig.core import statistics
+from study.corpora import counts
+from study.training.omission import Omission
+
+GOLD = "0-0\n0-0 1-1\n"
 
 
-def part(system: str, **changes) -> Statistics:
-    return replace(Statistics.from_arrays({system: np.ones((3, 1))}, ["value"], dataset=system), **changes)
+@pytest.fixture
+def count(tmp_path):
+    """Count alignments of systems by name, and return their statistics."""
+
+    def run(links, kind="synthetic", **others):
+        (tmp_path / "gold").write_text(GOLD, encoding="utf-8")
+        systems = []
+        for name, text in links.items():
+            output = tmp_path / name
+            output.write_text(text, encoding="utf-8") if isinstance(text, str) else text.write(output)
+            system = {"system": name, "group": "g", "kind": kind, "output": str(output), "output_options": {}}
+            systems.append(system | {"references": [str(tmp_path / "gold")]})
+        how = {"reader": None, "metric": "aer", "options": {}, "tables": [], "documents": None, "provenance": {}}
+        counts.count("d", str(tmp_path / "d.parquet"), systems=systems, **how | others)
+        return statistics.read(tmp_path / "d.parquet")
+
+    return run
 
 
-def test_all_systems_and_the_new_provenance():
-    settings = {"settings": "tokenize:13a", "reference": "x"}
-    whole = combined([part("a", provenance=settings), part("b", provenance=settings)], "d", {"corpus": "c"})
-    assert (whole.dataset, whole.systems) == ("d", ("a", "b"))
-    assert whole.provenance == {"corpus": "c", "settings": "tokenize:13a"}
-    assert whole.counts.shape == (2, 3, 1)
-    runs = Statistics.from_arrays({"a": np.ones((3, 5, 1)), "b": np.ones((5, 1))}, ["value"])
-    assert combined([runs.select(systems=[name]) for name in runs.systems], "", {}).runs == runs.runs
+def test_systems_without_outputs_or_with_broken_ones_are_left_out(count, tmp_path, capsys):
+    (tmp_path / "documents").write_text("news\ta\nnews\tb\n", encoding="utf-8")
+    data = count(
+        {"bad": Omission("train", "no\nluck"), "good": "0-0\n0-0\n", "short": "0-0\n", "fair": "0-0\n0-1\n"},
+        documents=str(tmp_path / "documents"), provenance={"training_set x": "files: a", "licence": "MIT"},
+    )  # fmt: skip
+    assert (data.dataset, data.systems, data.groups, data.kinds) == (
+        "d",
+        ("good", "fair"),
+        ("g",) * 2,
+        ("synthetic",) * 2,
+    )
+    assert (data.documents.tolist(), data.domains.tolist()) == (["a", "b"], ["news", "news"])
+    reasons = {of["system"]: f"{of['stage']}: {of['reason']}" for of in data.omissions}
+    assert reasons["bad"] == "train: no luck"
+    assert "short has 1 segments" in reasons["short"]
+    assert "dataset d: system short is left out: count: " in capsys.readouterr().err
+    assert (data.provenance["licence"], data.provenance["date"][:2]) == ("MIT", "20")
+    assert "pairsig" in data.provenance["versions"]
+    assert "reader:alignment" in data.provenance["settings"]
+    with pytest.raises(InputError, match="all 1 systems are left out"):
+        count({"bad": Omission("train", "no luck")})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"segments": np.array(["1", "2", "4"])}, "system b: number 3 of the segments is '4', expected '3' as of a"),
-        ({"segments": np.array(["1", "2"]), "documents": None, "domains": None, "counts": np.ones((1, 2, 1))},
-         "system b has 2 segments, expected 3 as a"),
-        ({"columns": ("correct",)}, "system b has the columns correct, expected value"),
-        ({"systems": ("a",)}, "found system a more than once, expected it once"),
-        ({"documents": np.array(["", "", "x"])}, "system b: number 3 of the documents is 'x', expected ''"),
-        ({"provenance": {"reference": "y"}}, "system b was counted with other references, or the same in another"),
-        ({"provenance": {"settings": "lowercase:yes"}}, "system b was counted with other options than a"),
-    ],
-)  # fmt: skip
-def test_parts_that_do_not_fit(changes, message):
-    first = part("a", provenance={"reference": "x", "settings": "lowercase:no"})
-    with pytest.raises(InputError, match=f"d: {re.escape(message)}"):
-        combined([first, part("b", **changes)], "d", {})
+def test_a_broken_output_of_a_published_system_stops_the_study(count):
+    with pytest.raises(InputError, match="short has 1 segments"):
+        count({"good": GOLD, "short": "0-0\n"}, kind="")
+    with pytest.raises(InputError, match=r"record, line 1"):
+        count({"good": GOLD, "record": json.dumps({"pairsig: left out": {}})}, kind="")
+
+
+def test_references_of_systems_have_the_same_segments(tmp_path):
+    systems = []
+    for name, n_lines in (("a", 2), ("b", 3)):
+        (tmp_path / name).write_text("x y\n" * n_lines, encoding="utf-8")
+        path = str(tmp_path / name)
+        systems.append({"system": name, "group": "", "kind": "", "output": path, "references": [path]})
+    with pytest.raises(InputError, match="b has 3 segments, a has 2, expected the same segments of all references"):
+        counts.of_outputs(systems, metric="bleu", options={})
+
+
+def test_files_in_another_folder_and_members_of_archives(tmp_path):
+    (tmp_path / "links").write_text(GOLD, encoding="utf-8")
+    with tarfile.open(tmp_path / "here.tar.xz", "w:xz") as archive:
+        archive.add(tmp_path / "links", "links")
+    system = {"system": "a", "output": "far.tar.xz!links", "references": ["far.tar.xz!links"]}
+    counting = {"tables": ["far.tsv"], "documents": None, "systems": [system], "metric": "aer"}
+    places = {"far.tar.xz": str(tmp_path / "here.tar.xz"), "far.tsv": "near.tsv"}
+    placed = counts.placed(counting, places)
+    assert (placed["tables"], placed["documents"], placed["metric"]) == (["near.tsv"], None, "aer")
+    assert counts.of_outputs(
+        [placed["systems"][0] | {"group": None, "kind": ""}], metric="aer", options={}
+    ).counts.shape == (1, 2, 4)

@@ -16,7 +16,7 @@ from study.corpora import counts, outcomes
 
 def read(reader, *files, **options):
     given = {name: str(value) for name, value in options.items()}
-    return outcomes.read(reader, [str(path) for path in files], given, dataset="d", provenance={"corpus": "c"})
+    return outcomes.read(reader, [str(path) for path in files], given)
 
 
 def shares(data):
@@ -130,8 +130,8 @@ def test_a_table_of_scores(wide):
 
 def test_who_is_left_out_is_said_and_kept(wide, capsys):
     output = str(wide[0].with_name("out.parquet"))
-    counts.count([*map(str, wide)], output, "d", reader="scores", metric="accuracy", options={"runs": "5"}, systems=[],
-                 provenance={"licence": "MIT"})  # fmt: skip
+    counts.count("d", output, reader="scores", metric="accuracy", options={"runs": "5"}, tables=[*map(str, wide)],
+                 systems=[], documents=None, provenance={"licence": "MIT"})  # fmt: skip
     data = statistics.read(output)
     np.testing.assert_array_equal(data.counts, read("scores", *wide, runs=5).counts)
     assert (data.dataset, data.provenance["licence"], data.omissions[0]["system"]) == ("d", "MIT", "c")
@@ -142,8 +142,8 @@ def test_who_is_left_out_is_said_and_kept(wide, capsys):
     ("reader", "files", "options", "message"),
     [
         ("mmlu", ["a"], {}, "reader of outcomes"),
-        ("scores", ["a"], {}, "found 1 files, expected others: missing a required argument: 'items'"),
-        ("bfcl", ["a", "b"], {}, "found 2 files, expected others: too many"),
+        ("scores", ["a"], {}, "cannot be read as outcomes of scores .*missing 2 required positional arguments"),
+        ("bfcl", ["a", "b"], {}, "cannot be read as outcomes of bfcl .*takes 1 positional argument but 2 were given"),
         ("scores", ["a", "b", "c"], {"run": "5"}, "option"),
         ("bfcl", ["nowhere.tsv"], {}, "cannot be read as outcomes of bfcl"),
         ("llmbar", [__file__], {}, "cannot be read as outcomes of llmbar"),
@@ -161,5 +161,5 @@ def test_what_cannot_be_read_is_one_sentence(reader, files, options, message):
 
 def test_scores_above_one_are_refused(wide):
     pd.DataFrame({"item": ["i", "j"], "a": [0.2, 1.2], "b": [1.0, 0.0]}).to_parquet(wide[0])
-    with pytest.raises(InputError, match="found 1 to 6 passed of 5, expected 0 to 5"):
+    with pytest.raises(InputError, match="found 0 to 6 passed of 5, expected 0 to 5"):
         read("scores", *wide, runs=5)

@@ -36,7 +36,7 @@ def own(tmp_path):
 def test_the_sheets_of_the_study_and_of_the_examples_are_right():
     found = planned([ROOT / "config", ROOT / "config/example"])
     assert len(found.selected) > 80
-    assert found.source("example") == "derived"
+    assert found.source("example") == "counted"
     assert found.source("example-scores") == "counted"
     assert found.source("wmt10-de-en") == "embedded"
     assert found.source("conll2018-all") == "pool"
@@ -121,10 +121,12 @@ def test_systems_are_base_models_on_resampled_sets(own):
     names = {
         f"{model}-{size}-{k}" for model in ("dice", "joint-hmm") for size in ("full", "quarter") for k in range(1, 5)
     }
-    assert {Path(path).stem for path in found.counts("example-alignment")} == names
+    counted = found.counted("example-alignment")
+    assert {system["system"] for system in counted["systems"]} == names
     assert found.trainings["example-parallel", "dice-quarter-3"].seed == 2012 + 3
-    _, counted = found.counted("example-alignment", "dice-full-1")
-    assert (counted["group"], counted["kind"], counted["metric"]) == ("dice", "synthetic", "aer")
+    first = counted["systems"][0]
+    assert (first["group"], first["kind"], counted["metric"]) == ("joint-hmm", "synthetic", "aer")
+    assert counted["files"][1] == first["output"] == "<results>/outputs/example-alignment/joint-hmm-full-1.txt"
     assert "train: awk" in found.provenance("example-alignment")["base_model dice"]
 
 

@@ -91,10 +91,10 @@ def test_another_setting_repeats_what_it_can_change(small, tmp_path):
     [
         ((), {"compare": 90, "check": 1, "today": 1, "training_variance": 1}),
         (("--configfile", "config/quick.yaml"), {"compare": 8, "resize": 5, "check": 1}),
-        (("--configfile", "config/own.yaml"), {"extract": 3, "collect": 1, "compare": 1, "confidence": 1}),
+        (("--configfile", "config/own.yaml"), {"count": 1, "compare": 1, "confidence": 1}),
         (("--configfile", "config/own.yaml", "--config", "retrain=true", "datasets=[example-alignment]"),
-         {"train": 16, "predict": 16, "extract": 16, "resample": 8, "compare": 1}),
-        (("--config", "datasets=[example]", "sheets=[config,config/example]", "tables=[]"), {"extract": 3}),
+         {"train": 16, "predict": 16, "count": 1, "resample": 8, "compare": 1}),
+        (("--config", "datasets=[example]", "sheets=[config,config/example]", "tables=[]"), {"count": 1}),
         (("--workflow-profile", "workflow/profiles/slurm", "--executor", "dryrun"), {"compare": 90}),
     ],
 )  # fmt: skip
@@ -121,7 +121,7 @@ def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
         encoding="utf-8",
     )
     planned = jobs(snakemake("-n", cwd=tmp_path, snakefile="Snakefile"))
-    assert planned["study_extract"] == 3
+    assert planned["study_count"] == 1
     assert planned["study_thresholds"] == 1
     snakemake("results/comparisons/example.parquet", cwd=tmp_path, snakefile="Snakefile")
     assert set(tables.read(tmp_path / "results/comparisons/example.parquet")["n_resamples"]) == {100}
@@ -199,7 +199,7 @@ def test_a_base_model_that_fails_or_is_killed_costs_its_systems_only(tmp_path):
     assert set(reasons) == {f"{name}-full-{k}" for name in ("fails", "killed", "short") for k in (1, 2)}
     assert reasons["fails-full-1"].startswith("train: exit status 1")
     assert "killed in attempt 2 of 2 (memory or time; requested: 4000 MB" in reasons["killed-full-2"]
-    assert reasons["short-full-1"].startswith("extract: ")
+    assert reasons["short-full-1"].startswith("count: ")
     assert "no luck" in reasons["fails-full-1"]
 
 

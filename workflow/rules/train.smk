@@ -1,6 +1,6 @@
 """Retrained systems: base models trained on resampled training sets, and their predictions.
 
-From `extract` on they are systems like all others. Models are deleted when nothing needs them any more (`--notemp`
+From `count` on they are systems like all others. Models are deleted when nothing needs them any more (`--notemp`
 keeps them); resampled training sets stay, so that a new base model trains no other one again. A base model that fails or
 is killed in every attempt does not stop the study: one more attempt records that its system is left out, and why.
 """

@@ -12,16 +12,14 @@ import json
 import re
 import tarfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from inspect import signature
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pairsig.core.labels import label_arrays
 from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose, typed_options
 from pairsig.io.errors import InputError, reason
@@ -43,68 +41,58 @@ _MAKERS = {
 """Maker of a model by the prefix of its name in lower case; other models form groups of their own."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Outcomes:
-    """Scores of systems (columns) on items (rows) from 0 to 1, nan where there is none, and properties of both."""
+    """What a reader finds in the files of a benchmark."""
 
-    scores: pd.DataFrame
-    domains: Sequence[str]
-    documents: Sequence[str]
-    groups: Mapping[str, str]
-    total: int  # denominator of the counts; 0 for scores that are the counts themselves
+    scores: pd.DataFrame  # of systems (columns) on items (rows) from 0 to 1, nan where there is none
+    domains: Sequence[str] | None = None
+    documents: Sequence[str] | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)  # of systems; others are groups of their own
+    total: int = 1  # denominator of the counts; 0 for scores that are the counts themselves
     runs: int = 0  # runs per item; 0 for items with points
     once: Collection[str] = ()  # systems with a single run
 
-    def counts(self, system: str) -> dict[str, NDArray[Any]]:
-        """Columns of the counts of a system."""
-        values = self.scores[system].to_numpy()
-        if not self.total:
-            return {"value": np.round(values, 6)}
-        correct = np.rint(values * self.total).astype(np.int64)
-        if correct.min() < 0 or correct.max() > self.total:
-            passed = f"{correct.min()} to {correct.max()}"
-            raise InputError(f"found {passed} passed of {self.total}, expected 0 to {self.total}")
-        columns = {"correct": correct, "total": np.full(len(correct), self.total)}
-        runs = 1 if system in self.once else self.runs
-        return columns | ({"runs": np.full(len(correct), runs)} if runs else {})
 
-
-def read(
-    reader: str, files: Sequence[str], options: Mapping[str, str], *, dataset: str, provenance: Mapping[str, str]
-) -> Statistics:
+def read(reader: str, files: Sequence[str], options: Mapping[str, str]) -> Statistics:
     """Read the statistics of all systems of a benchmark, from files by a reader in `READERS` with options as text."""
     function = READERS[choose(reader, READERS, "reader of outcomes")]
     chosen = typed_options(options, f"the reader of outcomes {reader}", function)
     try:
-        signature(function).bind(*files, **chosen)
-    except TypeError as error:
-        raise InputError(f"reader {reader}: found {len(files)} files, expected others: {error}") from None
-    try:
-        outcomes = function(*map(Path, files), **chosen)
-        lacking = outcomes.scores.sort_index(axis=1).isna().sum()
-        counts = {str(name): outcomes.counts(name) for name in lacking.index[lacking == 0]}
-    except (OSError, KeyError, ValueError, EOFError, tarfile.TarError) as error:
-        if isinstance(error, InputError):
-            raise
+        return _statistics(function(*map(Path, files), **chosen))
+    except InputError as error:
+        raise InputError(f"{', '.join(files)}: {error}") from None
+    except (OSError, KeyError, ValueError, TypeError, EOFError, tarfile.TarError) as error:
         description = getattr(error, "strerror", None) or reason(error)
         raise InputError(f"{', '.join(files)}: cannot be read as outcomes of {reader} ({description})") from None
-    if len(counts) < 2:
-        raise InputError(f"{', '.join(files)}: found {len(counts)} systems on all items, expected at least two")
-    n_items, systems = len(outcomes.scores), list(counts)
+
+
+def _statistics(outcomes: _Outcomes) -> Statistics:
+    """The counts of the systems with a score on every item, in the order of their names."""
+    lacking = outcomes.scores.sort_index(axis=1).isna().sum()
+    systems = [str(name) for name in lacking.index[lacking == 0]]
+    if len(systems) < 2:
+        raise InputError(f"found {len(systems)} systems on all items, expected at least two")
+    values, total = outcomes.scores[systems].to_numpy().T, outcomes.total
+    if total:
+        correct = np.rint(values * total).astype(np.int64)
+        if correct.min() < 0 or correct.max() > total:
+            raise InputError(f"found {correct.min()} to {correct.max()} passed of {total}, expected 0 to {total}")
+        runs = [[1 if system in outcomes.once else outcomes.runs] for system in systems]
+        columns = {"correct": correct, "total": total} | ({"runs": runs} if outcomes.runs else {})
+    else:
+        columns = {"value": np.round(values, 6)}
     return Statistics(
-        dataset=dataset,
         systems=tuple(systems),
         groups=tuple(outcomes.groups.get(system) or system for system in systems),
         segments=np.array(outcomes.scores.index, dtype=str),
-        documents=np.array(outcomes.documents, dtype=str),
-        domains=np.array(outcomes.domains, dtype=str),
-        columns=tuple(counts[systems[0]]),
-        counts=np.stack([np.stack([*counts[name].values()], axis=1) for name in systems]),
-        provenance=dict(provenance),
+        columns=tuple(columns),
+        counts=np.stack(np.broadcast_arrays(*columns.values()), axis=-1),
         omissions=tuple(
-            Omission("count", f"no outcome for {number:,} of {n_items:,} items", str(name)).to_dict()
+            Omission("count", f"no outcome for {number:,} of {len(outcomes.scores):,} items", str(name)).to_dict()
             for name, number in lacking[lacking > 0].items()
         ),
+        **label_arrays(documents=outcomes.documents, domains=outcomes.domains),
     )
 
 
@@ -132,14 +120,8 @@ def llmbar(archive: Path) -> _Outcomes:
                 name = f"{subset}-{number}"
                 domains[name] = subset
                 correct.setdefault(scorer, {})[name] = sum(str(winner) == str(item["label"]) for winner in winners) / 2
-    return _Outcomes(
-        scores=pd.DataFrame(correct, index=list(domains), dtype=float),
-        domains=list(domains.values()),
-        documents=[""] * len(domains),
-        groups=groups,
-        total=2,
-        runs=2,
-    )
+    scores = pd.DataFrame(correct, index=list(domains), dtype=float)
+    return _Outcomes(scores, list(domains.values()), groups=groups, total=2, runs=2)
 
 
 def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
@@ -153,15 +135,8 @@ def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
     answers_of = table.iloc[:, 3:]
     scores = answers_of.eq(table["answer"], axis=0).astype(float).where(answers_of != "-")
     asked = _asked_of_all(scores, least)
-    table = table[asked]
-    return _Outcomes(
-        scores=scores[asked],
-        domains=table["category"].str.replace(" ", "-").tolist(),
-        documents=table["src"].tolist(),
-        groups=_makers(answers_of.columns),
-        total=1,
-        runs=1,
-    )
+    domains = table["category"].str.replace(" ", "-")
+    return _Outcomes(scores[asked], domains[asked], table["src"][asked], _makers(answers_of.columns), runs=1)
 
 
 def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
@@ -171,17 +146,12 @@ def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
     document of a question is its task.
     """
     table = pd.read_parquet(judgments).drop_duplicates(["question_id", "model"], keep="last")
-    scores = table.set_index(["question_id", "model"])["score"].unstack()  # noqa: PD010
-    shared = scores[_asked_of_all(scores, least)]
-    about = table.drop_duplicates("question_id").set_index("question_id").loc[shared.index]
-    order = about.assign(id=about.index).sort_values(["category", "task", "id"]).index
-    return _Outcomes(
-        scores=shared.loc[order],
-        domains=about.loc[order, "category"].tolist(),
-        documents=about.loc[order, "task"].tolist(),
-        groups=_makers(map(str, shared.columns)),
-        total=_POINTS,
-    )
+    scores = table.pivot(index="question_id", columns="model", values="score")  # noqa: PD010
+    asked = scores.index[_asked_of_all(scores, least)]
+    items = table[table["question_id"].isin(asked)].drop_duplicates("question_id")
+    items = items.sort_values(["category", "task", "question_id"])
+    scores = scores.loc[items["question_id"]]
+    return _Outcomes(scores, items["category"], items["task"], _makers(scores.columns), total=_POINTS)
 
 
 def bfcl(failed: Path) -> _Outcomes:
@@ -190,25 +160,20 @@ def bfcl(failed: Path) -> _Outcomes:
     The modes of the same model (`-FC`, `-FC-Any`, `-FC-Auto`, or prompted) form one group.
     """
     table = _tsv(failed)
-    sizes = {str(name): int(n_items) for name, n_items in table.groupby("category")["items"].first().items()}
+    sizes = table.groupby("category")["items"].first().astype(int)
     items = {name: [f"{name}-{number}" for number in range(1, size + 1)] for name, size in sizes.items()}
-    scores: dict[str, pd.Series[float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for row in table.itertuples(index=False):
-        right = pd.Series(1.0, index=items[row.category])
-        right[[f"{row.category}-{number}" for number in row.failed.split()]] = 0.0
-        if len(right) != int(row.items):
-            raise InputError(
-                f"{failed}: found {row.items} items in {row.category} for {row.model}, expected {len(right)}"
-            )
-        known = scores.get(row.model)
-        scores[row.model] = right if known is None else pd.concat([known, right])
-    names = [*chain.from_iterable(items.values())]
+        of_category = dict.fromkeys(items[row.category], 1.0)
+        of_category |= {f"{row.category}-{number}": 0.0 for number in row.failed.split()}
+        if len(of_category) != int(row.items):
+            problem = f"found {row.items} items in {row.category} for {row.model}"
+            raise InputError(f"{problem}, expected {len(of_category)}")
+        scores.setdefault(row.model, {}).update(of_category)
     return _Outcomes(
-        scores=pd.DataFrame(scores, index=names),
-        domains=[name.rpartition("-")[0] for name in names],
-        documents=[""] * len(names),
+        scores=pd.DataFrame(scores, index=[*chain.from_iterable(items.values())]),
+        domains=sizes.index.repeat(sizes),
         groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in scores},
-        total=1,
         runs=1,
     )
 
@@ -231,15 +196,9 @@ def scores(table: Path, items: Path, systems: Path, *, runs: int = 1, total: int
     """
     read = pd.read_parquet(table).set_index("item").astype(float)
     about, named = _tsv(items).set_index("item").loc[read.index], _tsv(systems).set_index("system")
-    return _Outcomes(
-        scores=read[read >= 0],
-        domains=about["domain"].tolist(),
-        documents=about["cluster"].tolist(),
-        groups=named["group"].to_dict(),
-        total=total or runs,
-        runs=runs,
-        once={*named.index[named["kind"] == "n=1"]},
-    )
+    once = named.index[named["kind"] == "n=1"]
+    groups = named["group"].to_dict()
+    return _Outcomes(read[read >= 0], about["domain"], about["cluster"], groups, total or runs, runs, set(once))
 
 
 def tac(
@@ -262,17 +221,10 @@ def tac(
     without
         Peers to leave out, separated by commas.
     """
-    rows = pd.read_csv(table)
-    scores = rows.pivot_table(index="System", columns="Utterance", values=score, aggfunc="first") * 100
+    scores = pd.read_csv(table).pivot(index="System", columns="Utterance", values=score) * 100  # noqa: PD010
     names = [name for name in (f"M{number}" for number in range(last + 1)) if name not in without.split(",")]
-    groups = {} if peers is None else _tsv(peers).set_index("peer")["group"].to_dict()
-    return _Outcomes(
-        scores=scores[names],
-        domains=[""] * len(scores),
-        documents=[""] * len(scores),
-        groups={f"M{peer}": group for peer, group in groups.items()},
-        total=0,
-    )
+    groups = {} if peers is None else _tsv(peers).set_index("peer")["group"].add_prefix("M").to_dict()
+    return _Outcomes(scores[names], groups=groups, total=0)
 
 
 READERS: dict[str, Callable[..., _Outcomes]] = {

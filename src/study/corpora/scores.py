@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.choices import typed_options
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import registry
 from pairsig.readers import inputs
@@ -19,56 +18,33 @@ SCORED = ("accuracy", "mean")
 """Metrics whose counts are scores."""
 
 
-def roles(
-    *, item: str = "", system: str = "", systems: str = "", score: str = "", document: str = "", domain: str = "",
-    true: str = "", missing: str = "", sep: str = "", sheet: str = "",
-) -> dict[str, Any]:  # fmt: skip
-    """Declare the columns of a table, as the options of `pairsig compare` do; commas separate several columns."""
-    declared = {key: value for key, value in locals().items() if value}
-    several = {key: declared[key].split(",") for key in ("item", "systems", "score", "true") if key in declared}
-    return declared | several
-
-
 def read(
-    files: Sequence[str],
-    options: Mapping[str, str],
-    *,
-    metric: str,
-    systems: Sequence[str] = (),
-    groups: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    dataset: str,
-    provenance: Mapping[str, str],
+    tables: Sequence[str], systems: Sequence[Mapping[str, Any]], metric: str, options: Mapping[str, Any]
 ) -> Statistics:
-    """Read the counts of a metric for all systems, from one table or one file per system (then with their names).
+    """Read the counts of a metric for all systems, from tables of all systems, or from one file per system.
 
     A table has the counts in columns of the metric's names, such as `matched`, `predicted` and `gold`. For accuracy and
-    mean, it may instead have one score per item. `options` are the `roles` of columns, as text.
+    mean, it may instead have one score per item. `options` are those of `pairsig.read`, such as `item` and `score`.
     """
-    data = dict(zip(systems, files, strict=True)) if systems else files[0] if len(files) == 1 else list(files)
-    chosen = typed_options(options, "the reader table", roles)
-    declared = roles(**chosen)
-
-    counted = partial(inputs.read, data, reader="table", **declared)
+    files = {system["system"]: system["output"] for system in systems} or list(tables)
+    data = files if systems or len(files) > 1 else files[0]
+    counted = partial(inputs.read, data, reader="table", **options)
     statistics = None
-    if metric not in SCORED or not {"score", "systems"} & declared.keys():
+    if metric not in SCORED or not {"score", "systems"} & options.keys():
         try:
             statistics = counted(metric=metric)
         except InputError:
             if metric not in SCORED:
                 raise
-    if statistics is None or statistics.columns != registry.metric(metric).columns:
-        statistics = _of_scores(statistics or counted(), metric)
+    statistics = statistics or counted()
+    if statistics.columns != registry.metric(metric).columns:
+        statistics = _of_scores(statistics, metric)
     if len(statistics.systems) < 2:
         raise InputError(f"{listed(files)}: found {len(statistics.systems)} system, expected at least two")
-    names = statistics.systems
-    return replace(
-        statistics,
-        dataset=dataset,
-        groups=tuple(group or name for group, name in zip(groups or names, names, strict=True)),
-        kinds=tuple(kinds) or statistics.kinds,
-        provenance=dict(provenance),
-    )
+    if systems:
+        groups = tuple(system["group"] or system["system"] for system in systems)
+        statistics = replace(statistics, groups=groups, kinds=tuple(system["kind"] for system in systems))
+    return statistics
 
 
 def _of_scores(statistics: Statistics, metric: str) -> Statistics:
