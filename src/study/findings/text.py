@@ -199,7 +199,8 @@ def compared(row: Row, otherwise: str = "differs") -> str:
     """Put the verdict on a printed number in words; with too few pairs or systems, say how many there are."""
     if not row or verdict(row) == NO_PART:
         return ABSENT
-    return {"agrees": "reproduced", "too few": few(row)}.get(row["verdict"], otherwise)
+    words = {"agrees": "reproduced", "too few": few(row), "not comparable": "not comparable"}
+    return words.get(row["verdict"], otherwise)
 
 
 def few(row: Row) -> str:
