@@ -22,7 +22,9 @@ def train(tmp_path):
     training_set.write_text("a\nb\n", encoding="utf-8")
 
     def run(command, **options):
-        training.train(command, training_set, tmp_path / "models" / "m-full-1", seed=7, jars=tmp_path, **options)
+        training.train(
+            command, training_set, tmp_path / "models" / "m-full-1", seed=7, jars=[tmp_path / "a.jar"], **options
+        )
         return tmp_path / "models" / "m-full-1"
 
     (tmp_path / "models").mkdir()
@@ -36,7 +38,7 @@ def predict(tmp_path):
 
     def run(command, model, **options):
         output = tmp_path / "output.txt"
-        training.predict(command, model, segments, output, jars=tmp_path, **options)
+        training.predict(command, model, segments, output, jars=[tmp_path / "a.jar"], **options)
         return output
 
     return run
@@ -95,20 +97,16 @@ def test_a_prediction_that_fails_leaves_nothing(train, predict, tmp_path, comman
 
 JOB = """
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from study import training
 
 stage, number, command, made = sys.argv[1:]
 resources = SimpleNamespace(attempt=int(number), mem_mb=1000 * int(number), runtime=int(number))
-with training.attempt("log", resources, 2) as log:
-    sys.stderr = log.file
-    if log.reason:
-        print(log.reason)
-    elif stage == "train":
-        training.train(command, Path("training set.txt"), Path(made), seed=1, jars=Path())
+with training.attempt("log", resources, 2) as failed:
+    if stage == "train":
+        training.train(command, "training set.txt", made, seed=1, failed=failed)
     else:
-        training.predict(command, Path("models/m-full-1"), Path("input.txt"), Path(made), jars=Path())
+        training.predict(command, "models/m-full-1", "input.txt", made, failed=failed)
 """
 """What the scripts of the rules `train` and `predict` do."""
 
@@ -124,7 +122,7 @@ def job(*arguments, killed=False):
             assert process.poll() is None
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGKILL)
-    return process.communicate()[0].strip()
+    process.communicate()
 
 
 @pytest.mark.parametrize("stage", ["train", "predict"])
@@ -141,20 +139,26 @@ def test_a_base_model_that_is_killed_in_every_attempt_has_a_reason(train, tmp_pa
         job(stage, k, f"touch {written}; sleep 60", made, killed=True)
         assert not Path(made).exists()
         shutil.rmtree(*Path().glob("**/*.part"))
-    assert job(stage, 3, "true", made) == "killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"
+    job(stage, 3, "true", made)
+    record = Omission.read(Path(made, "omission.json") if stage == "train" else Path(made))
+    assert str(record) == f"{stage}: killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"
 
 
 def test_a_base_model_that_fails_in_every_attempt_has_the_last_reason(train, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for k in (1, 2):
         job("train", k, f"echo no luck {k}; exit 1", "models/bad")
-    assert job("train", 3, "true", "models/bad") == "exit status 1 of `echo no luck 2; exit 1`: no luck 2"
+    assert Path("log").read_text().endswith("exit status 1 of `echo no luck 2; exit 1`: no luck 2\n")
+    job("train", 3, "true", "models/bad")
+    assert str(Omission.read(Path("models/bad/omission.json"))).startswith("train: exit status 1 of `echo no luck 2")
 
 
-def test_an_output_without_a_model_has_its_reason(predict, tmp_path):
-    training.leave_out_model(tmp_path / "bad", "train", "no luck")
-    output = predict("cat {model} > {output}", tmp_path / "bad")
+def test_a_model_and_an_output_without_what_they_need_have_its_reason(train, predict, tmp_path):
+    bad = train("exit 1", failed="no luck")
+    output = predict("cat {model} > {output}", bad)
     assert str(Omission.read(output)) == "train: no luck"
+    train("cat {given} > {model}", given=shutil.move(bad, tmp_path / "bad"))
+    assert "the model for {given} could not be trained: train: no luck" in (bad / "omission.json").read_text()
     member = shutil.move(output, tmp_path / "member")
     vote = Omission.read(predict("cat {outputs} > {output}", None, members=[member]))
     assert str(vote) == "predict: a member of the ensemble has no output: train: no luck"

@@ -1,72 +1,12 @@
-"""Corpora are verified byte for byte."""
+"""Segments of corpora, and resampled training sets."""
 
 from __future__ import annotations
-
-import hashlib
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pairsig import InputError
 from study import corpora
-
-
-def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-FIRST, SECOND = map(digest, (b"first\n", b"second\n"))
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    """A folder with two files and their checksums; returns it and the checksum of the checksums."""
-
-    def make(lines: str | None = None) -> tuple[Path, str]:
-        folder = tmp_path / "corpus"
-        (folder / "sub").mkdir(parents=True)
-        (folder / "a.txt").write_bytes(b"first\n")
-        (folder / "sub/b b.txt").write_bytes(b"second\n")
-        if lines is None:
-            lines = f"{FIRST}  ./a.txt\n{SECOND} *sub/b b.txt\n"
-        sums = lines.encode(errors="surrogateescape")
-        (folder / "SHA256SUMS").write_bytes(sums)
-        return folder, digest(sums)
-
-    return make
-
-
-def test_a_changed_byte(corpus):
-    folder, sha256 = corpus()
-    (folder / "sub/b b.txt").write_bytes(b"second!")
-    message = f"b b.txt: found the checksum {digest(b'second!')}, expected {SECOND}"
-    with pytest.raises(InputError, match=re.escape(message) + ".*SHA256SUMS, line 2"):
-        corpora.verify(folder, sha256)
-
-
-def test_another_version_of_the_corpus(corpus):
-    folder, sha256 = corpus()
-    with pytest.raises(InputError, match=f"SHA256SUMS: found the checksum {sha256}, expected {'0' * 64}"):
-        corpora.verify(folder, "0" * 64)
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        *(
-            (f"{FIRST}  a.txt\n{line}\n", ", line 2: found .*, expected a SHA-256 digest and a file name")
-            for line in ("abc  a.txt", "a.txt", "0" * 64, f"{'0' * 64}  ", f"{'g' * 64}  a.txt", "")
-        ),
-        (f"{'0' * 64}  caf\udce9.txt\n", ", line 1: found bytes e9, expected UTF-8"),
-        ("", ": found no lines"),
-    ],
-)
-def test_a_list_of_checksums_that_is_none(corpus, lines, message):
-    with pytest.raises(InputError, match=f"SHA256SUMS{message}"):
-        corpora.verify(*corpus(lines))
-
 
 WHOLE = [f"s{i}" for i in range(1000)]
 

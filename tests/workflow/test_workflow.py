@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -149,6 +150,27 @@ def test_damaged_counts_stop_what_needs_them_and_the_log_says_why(tmp_path):
     assert not (tmp_path / targets[1]).exists()
     (resources / "tac08.parquet").write_bytes(whole)
     assert jobs(snakemake(*targets, cwd=tmp_path)) == {"compare": 1, "total": 1}
+
+
+def test_a_corpus_with_a_changed_byte_or_of_another_version_is_refused(tmp_path):
+    corpus = tmp_path / "data/sample"
+    corpus.mkdir(parents=True)
+    (tmp_path / "sheets").mkdir()
+    (corpus / "a text.txt").write_bytes(b"first\n")
+    sums = f"{hashlib.sha256(b'first' + bytes([10])).hexdigest()}  a text.txt\n"
+    (corpus / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    checksum = hashlib.sha256(sums.encode()).hexdigest()
+    sheet = f"corpus\turl\tsha256\tlicence\tcitation\nsample\thttps://a.b\t{checksum}\tl\tc\n"
+    (tmp_path / "sheets/corpora.tsv").write_text(sheet, encoding="utf-8")
+    configured(tmp_path, sheets=[str(ROOT / "config"), "sheets"], data_dir="data")
+    target = "results/corpora/sample.sha256"
+    snakemake(target, cwd=tmp_path)
+    assert (tmp_path / target).read_text(encoding="utf-8") == sums
+    for name, content in (("a text.txt", b"First\n"), ("SHA256SUMS", sums.encode() + b"abc  a text.txt\n")):
+        (corpus / name).write_bytes(content)
+        printed = snakemake("-f", target, cwd=tmp_path, status=1)
+        assert f"{name}: FAILED" in printed
+        assert not (tmp_path / target).exists()
 
 
 BASE_MODELS = """\

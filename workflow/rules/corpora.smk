@@ -12,8 +12,13 @@ rule verify:
     localrule: True
     params:
         sha256=lambda wildcards: PLAN.sheets["corpora"][wildcards.corpus]["sha256"],
-    script:
-        "../scripts/verify.py"
+    shell:
+        """
+        exec > {log:q} 2>&1
+        echo "{params.sha256}  "{input.sums:q} | sha256sum --check
+        (cd "$(dirname {input.sums:q})"; sha256sum --check --strict --warn SHA256SUMS)
+        cat {input.sums:q} > {output.verified:q}
+        """
 
 
 rule prepare_training_set:

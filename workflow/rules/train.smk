@@ -17,8 +17,15 @@ rule jar:
         "../envs/retrain.yaml"
     params:
         row=lambda wildcards: PLAN.sheets["jars"][wildcards.jar],
-    script:
-        "../scripts/jar.py"
+    shell:
+        """
+        exec > {log:q} 2>&1
+        mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+            -Dartifact={params.row[coordinates]:q} -DoutputDirectory="$(realpath {output.jar:q}).part"
+        mv {output.jar:q}.part/*.jar {output.jar:q}
+        rmdir {output.jar:q}.part
+        echo "{params.row[sha256]}  "{output.jar:q} | sha256sum --check
+        """
 
 
 rule train:

@@ -1,14 +1,11 @@
-"""Verify corpora, split them into segments, and resample training sets."""
+"""Split corpora into segments, and resample training sets."""
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
@@ -19,9 +16,6 @@ from pairsig.io.files import AnyPath, matching, open_text
 from study.corpora import constituency, dependency, parallel
 from study.corpora.segments import Segment
 from study.training.training_sets import SIZES
-
-_LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
-"""A line of `sha256sum`; the asterisk marks binary mode."""
 
 
 @dataclass(frozen=True)
@@ -42,45 +36,6 @@ TASKS = {
     "mt": Task(parallel.read_translated, parallel.source_of, parallel.target_of, "\n", "SOURCE+TARGET"),
 }
 """Tasks with base models."""
-
-
-def verify(folder: Path, sha256: str) -> dict[str, str]:
-    """Verify the checksums of all files of a corpus, and return them.
-
-    Parameters
-    ----------
-    folder
-        Folder with `SHA256SUMS` (lines `digest  name`) and the files in it.
-    sha256
-        Checksum of `SHA256SUMS` itself, which identifies the whole corpus.
-
-    Returns
-    -------
-    SHA-256 digest of each file, by name.
-    """
-    sums = folder / "SHA256SUMS"
-    if (digest := _digest(sums, "the checksums of the corpus")) != sha256:
-        raise InputError(f"{sums}: found the checksum {digest}, expected {sha256}; another version of the corpus?")
-    verified = {}
-    for number, line in enumerate(open_text(sums), start=1):
-        match = _LINE.fullmatch(line.removesuffix("\n"))
-        if match is None:
-            raise InputError(f"{sums}, line {number}: found {line!r}, expected a SHA-256 digest and a file name")
-        expected, name = match.groups()
-        path, where = folder / name, f"{sums}, line {number}"
-        if (digest := _digest(path, f"it by {where}")) != expected:
-            raise InputError(f"{path}: found the checksum {digest}, expected {expected} by {where}")
-        verified[name] = digest
-    if not verified:
-        raise InputError(f"{sums}: found no lines, expected one line per file of the corpus")
-    return verified
-
-
-def _digest(path: Path, expected: str) -> str:
-    if not path.is_file():
-        raise InputError(f"{path}: found no file, expected {expected}")
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read(
