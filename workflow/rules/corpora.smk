@@ -14,10 +14,13 @@ rule verify:
         sha256=lambda wildcards: PLAN.sheets["corpora"][wildcards.corpus]["sha256"],
     shell:
         """
-        exec > {log:q} 2>&1
+        exec >{log:q} 2>&1
         echo "{params.sha256}  "{input.sums:q} | sha256sum --check
-        (cd "$(dirname {input.sums:q})"; sha256sum --check --strict --warn SHA256SUMS)
-        cat {input.sums:q} > {output.verified:q}
+        (
+            cd "$(dirname {input.sums:q})"
+            sha256sum --check --strict --warn SHA256SUMS
+        )
+        cat {input.sums:q} >{output.verified:q}
         """
 
 

@@ -19,7 +19,7 @@ rule jar:
         row=lambda wildcards: PLAN.sheets["jars"][wildcards.jar],
     shell:
         """
-        exec > {log:q} 2>&1
+        exec >{log:q} 2>&1
         mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
             -Dartifact={params.row[coordinates]:q} -DoutputDirectory="$(realpath {output.jar:q}).part"
         mv {output.jar:q}.part/*.jar {output.jar:q}
