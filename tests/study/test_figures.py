@@ -27,7 +27,7 @@ from study.test_sets.resize import resize
 ENTRIES = yaml.safe_load((ROOT / "config/figures.yaml").read_text(encoding="utf-8"))["figures"]
 OF_TABLES = {name: entry for name, entry in ENTRIES.items() if entry["kind"] == "of_tables"}
 PAPER = sheet([str(ROOT / "config/published.tsv")], PUBLISHED)
-SETTINGS = {"method": "shifted", "alternative": "observed", "n_resamples": 2000}
+SETTINGS = {"n_resamples": 2000}
 
 
 def reference(name):
@@ -146,7 +146,7 @@ def test_combinations_are_a_class_as_in_the_papers_figure_4():
 def test_up_to_six_sizes_and_the_domains_of_the_most_common_size():
     data = statistics.read(ROOT / "resources/statistics/llmbar.parquet")
     data = data.select(systems=data.systems[:6])
-    made = resize(data, metric="accuracy", initial=[20, 30, 50, 80, 100, 200, 300], domain_size=92, **SETTINGS)
+    made = resize(data, {"initial": "20,30,50,80,100,200,300", "domain_size": 92}, metric="accuracy", **SETTINGS)
     figure = confidence.sizes(made, all_pairs.compare(data, metric="accuracy", **SETTINGS))
     assert len(points(figure)) == 6
     assert set(map(len, points(figure).values())) == {15}

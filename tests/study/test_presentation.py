@@ -16,7 +16,7 @@ from study.tables.presentation import rendered
 PAIRS = pd.DataFrame(
     {
         "dataset": ["wmt22_en|de", "a & b"], "system_a": ["A<1>", "online-A"], "same_group": [True, False],
-        "n_segments": [2037, 1_000_000], "gain": [0.4567, -0.004], "pvalue": [0.0, 0.043216],
+        "n_segments": [2037, 1_000_000], "gain": [0.4567, -0.004], "pvalue_one_sided": [0.0, 0.043216],
         "pvalue_low": [0.0, 0.04], "pvalue_high": [3.7e-6, 0.0466],
     }
 )  # fmt: skip

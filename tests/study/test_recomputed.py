@@ -125,10 +125,10 @@ def ours(datasets, metric, sheet, *, n_resamples=2000, resized=None):
     tables = []
     for dataset in datasets:
         data = statistics.read(STATISTICS / f"{dataset}.parquet")
-        settings = {"metric": metric, "method": "shifted", "alternative": "observed", "n_resamples": n_resamples}
+        settings = {"metric": metric, "n_resamples": n_resamples}
         tables.append(all_pairs.compare(data, **settings))
         if resized:
-            tables.append(resize(data, **settings, **resized))
+            tables.append(resize(data, resized, **settings))
     comparisons = pd.concat(tables)
     found = calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
     return found[(found["p_low"] == 0.04) & (found["p_high"] == 0.06)].iloc[0], comparisons

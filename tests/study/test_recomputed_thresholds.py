@@ -43,7 +43,7 @@ def test_needs_and_exponents_are_found_again():
 
     data = statistics.read(STATISTICS / "ewt-test.parquet")
     sizes = [100, 400, 1600]
-    variance_model = size_scaling(resize(data, initial=sizes, metric="uas", n_resamples=2)).iloc[0]
+    variance_model = size_scaling(resize(data, {"initial": "100,400,1600"}, metric="uas", n_resamples=2)).iloc[0]
     words = counts("ewt-test", ["correct", "total"])[1]
     errors = np.array([errors_of_gains(influence(words[:, :size, 0], words[:, :size, 1])) for size in sizes])
     errors = errors[:, (errors > 1e-9).all(axis=0)]

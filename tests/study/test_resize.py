@@ -21,19 +21,19 @@ def labelled(made):
 
 def test_initial_segments_of_a_shuffled_test_set(systems):
     """Each is a random sample of the whole, and part of the next; the test set's own order is kept in it."""
-    sets = labelled(other_test_sets(systems, initial=[10, 20, 40], shuffle=5))
+    sets = labelled(other_test_sets(systems, initial="10,20,40", shuffle=5))
     samples = [data.segments.astype(int).tolist() for data in sets.values()]
     assert list(sets) == ["first-10", "first-20", "first-40"]
     for size, sample in zip((10, 20, 40), samples, strict=True):
         assert len(set(sample)) == size
         assert sample == sorted(sample)
     assert set(samples[0]) < set(samples[1]) < set(samples[2])
-    again = labelled(other_test_sets(systems, initial=[10], shuffle=5, halves=1, seed=3))
+    again = labelled(other_test_sets(systems, initial="10", shuffle=5, halves=1, seed=3))
     np.testing.assert_array_equal(again["first-10"].segments, sets["first-10"].segments)
     # Every segment is as likely as any other: 400 orders, 10 of 60 segments, 66.7 times each, sd 7.5.
     times = np.zeros(60)
     for seed in range(400):
-        (data,) = labelled(other_test_sets(systems, initial=[10], shuffle=seed)).values()
+        (data,) = labelled(other_test_sets(systems, initial="10", shuffle=seed)).values()
         times[data.segments.astype(int) - 1] += 1
     assert np.abs(times - 400 / 6).max() < 4.5 * 7.5
 
@@ -54,7 +54,7 @@ def test_domains_and_documents_at_equal_size(systems, kind, labels):
         np.testing.assert_array_equal(sets[f"{label}-first-20"].counts, expected)
     assert list(labelled(other_test_sets(data, **{f"{kind}_size": 30}))) == [f"{first}-first-30"]
     assert not labelled(other_test_sets(replace(data, **{f"{kind}s": np.array([""] * 60)}), **{f"{kind}_size": 20}))
-    table = resize(data, metric="f1", n_resamples=20, **{f"{kind}_size": 20})
+    table = resize(data, {f"{kind}_size": "20"}, metric="f1", n_resamples=20)
     described = table.drop_duplicates("test_set")[["test_set", "derived", "domain", "n_segments"]]
     assert described.to_numpy().tolist() == [[f"{label}-first-20", kind, label, 20] for label in (first, second)]
 
@@ -71,7 +71,8 @@ def test_halves_part_the_test_set(systems):
 def test_a_test_set_is_described_by_columns(systems):
     """What the label says, and the size of what was tested, in columns; a domain may be called like a draw."""
     data = replace(systems, domains=np.array(["draw-1", "first-9", "draw-1"] * 20))
-    table = resize(data, initial=[10], domain_size=15, draws=2, draw_size=7, halves=1, metric="f1", n_resamples=20)
+    kinds = {"initial": "10,60", "domain_size": "15", "draws": "2", "draw_size": "7", "halves": "1"}
+    table = resize(data, kinds, metric="f1", n_resamples=20)
     described = table.drop_duplicates("test_set")[["test_set", "derived", "domain", "number", "n_segments"]]
     assert described.to_numpy().tolist() == [
         ["first-10", "initial", "", 0, 10],

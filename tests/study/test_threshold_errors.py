@@ -87,7 +87,7 @@ def test_windows_and_blocks_of_a_periodic_test_set_do_not_vary():
 def test_the_threshold_on_the_given_test_set_is_that_of_thresholds():
     rng = np.random.default_rng(2)
     data = study_of(rng.normal(np.linspace(0, 0.4, 40)[:, None], 1, (40, 300)))
-    compared = compare(data, metric=MEAN, alternative="observed", n_resamples=2000, rng=1)
+    compared = compare(data, metric=MEAN, n_resamples=2000, rng=1)
     given = thresholds.thresholds(compared)
     ours, _ = threshold_errors._thresholds(gains_of(data), np.ones(780), 95)
     assert np.exp(ours) == pytest.approx(given[given["subset"] == "all"]["threshold"].iloc[0], rel=1e-4)
@@ -163,8 +163,7 @@ def disagreements(world: World, n_runs: int, n_systems: int = 45, n_segments: in
         table = compared[0].assign(system_a=positions[:, 0], system_b=positions[:, 1])
         p = norm.sf(table["gain"] / table["standard_error"])
         table = table.assign(pvalue_one_sided=p, pvalue_low=p, pvalue_high=p)
-        window = table[pairs.near_05(table)]
-        row = thresholds._critical_differences(table, window, 95)
+        row = thresholds._critical_differences(table, pairs.PAPER_WINDOW, 95)
         if row["verdict"] != "estimated" or np.isnan(printed):
             continue
         key = {"dataset": "d", "test_set": "whole", "subset": "all"}

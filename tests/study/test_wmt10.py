@@ -65,7 +65,7 @@ def by_class(pair):
 
 def compared(n_resamples):
     data = statistics.read(STATISTICS / "wmt10-de-en.parquet")
-    return compare(data, metric="bleu", alternative="observed", n_resamples=n_resamples, rng=1)
+    return compare(data, metric="bleu", n_resamples=n_resamples, rng=1)
 
 
 def weighted_percentile(values, weights, share):

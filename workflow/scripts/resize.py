@@ -2,13 +2,13 @@ import sys
 
 from pairsig.core import statistics
 from pairsig.io import tables
-from study.test_sets.resize import made
+from study.test_sets.resize import resize
 
 sys.stderr = open(snakemake.log[0], "w")
-comparisons = made(
+comparisons = resize(
     statistics.read(snakemake.input.statistics),
-    snakemake.params.metric,
     snakemake.params.made,
+    metric=snakemake.params.metric,
     threads=snakemake.threads,
     **snakemake.params.drawn,
 )

@@ -128,7 +128,7 @@ CORRELATION = Column(
 )
 PVALUE = p_value("pvalue", "the p-value", "p")
 PVALUE_ONE_SIDED = replace(
-    p_value("pvalue_one_sided", "one-sided p-value, for the system that is better", "p (one-sided)", missing=True),
+    p_value("pvalue_one_sided", "one-sided p-value, for system A, as in the 2012 paper", "p (one-sided)"),
     ends=("pvalue_low", "pvalue_high"),
 )
 P_LOW = p_value("pvalue_low", "lower bound of the p-value: its Monte Carlo error at 95 %")
@@ -186,12 +186,7 @@ COMPARISONS = Table(
         count("n_resamples", "number of resamples or shuffles"),
         count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
         count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
-        replace(PVALUE, meaning="two-sided p-value; missing if the test is one-sided", missing=True),
-        replace(
-            PVALUE_ONE_SIDED,
-            meaning="one-sided p-value, for system A, of a test with the alternative `observed`, as in the 2012 paper; "
-            "missing if the test is two-sided",
-        ),
+        PVALUE_ONE_SIDED,
         P_LOW,
         P_HIGH,
         SIGNATURE,

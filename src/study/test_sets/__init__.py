@@ -9,9 +9,6 @@ import pandas as pd
 
 from pairsig.io.errors import InputError
 
-KINDS = ("initial", "shuffle", "domain_size", "document_size", "draws", "draw_size", "halves")
-"""Parameters of `resize.other_test_sets` that say which test sets to make."""
-
 
 @dataclass(frozen=True)
 class Derivation:

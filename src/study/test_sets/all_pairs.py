@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -19,9 +20,7 @@ from pairsig.io.errors import InputError, listed
 from pairsig.io.memory import free
 from pairsig.metrics import Metric, registry
 from pairsig.stats import paired, sampling
-
-WHOLE = "whole"
-"""Label of a test set with all segments."""
+from study.test_sets import Derivation
 
 _BYTES_PER_PAIR = 1024
 """Bytes per pair for the result and for the borders that resamples are compared with."""
@@ -32,28 +31,28 @@ def compare(
     *,
     metric: str | Metric,
     method: str = "shifted",
-    alternative: str = "observed",
     n_resamples: int = 1_000_000,
     rng: int = 2012,
     part: tuple[int, int] = (1, 1),
     threads: int | None = None,
-    test_set: str = WHOLE,
+    made: Derivation | None = None,
 ) -> pd.DataFrame:
     """Bootstrap every pair of systems of a dataset on the same draws (the paper's footnote 5): table `COMPARISONS`.
 
     Parameters
     ----------
-    method, alternative
-        By default the paper's test, which is one-sided in the direction of the better system.
+    method
+        By default the paper's. The test is one-sided in the direction of the better system, as the paper's.
     part
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
+    made
+        How the test set was made from another one.
 
     Returns
     -------
-    One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). The
-    p-value is in `pvalue_one_sided` if the alternative is "observed", otherwise in `pvalue`; the other is missing.
+    One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal).
     """
-    chosen, test = registry.metric(metric), definitions.find("bootstrap", method, alternative)
+    chosen, test = registry.metric(metric), definitions.find("bootstrap", method, "observed")
     k, m = part
     if not 1 <= k <= m <= n_resamples:
         raise InputError(
@@ -61,6 +60,7 @@ def compare(
         )
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
+    made = made or Derivation("whole", len(data.segments))
     scorer = Scorer(data.of(chosen), chosen, data.systems)
     pairs, gains = scorer.better_first()
     resampling = Resampling(n_resamples, rng, threads, free() // 2 - _BYTES_PER_PAIR * len(pairs)).part(k, m)
@@ -71,10 +71,10 @@ def compare(
     names, groups, kinds = (np.array(labels) for labels in (data.systems, data.groups, data.kinds))
     cells = {
         "dataset": data.dataset,
-        "test_set": test_set,
-        "derived": WHOLE,
-        "domain": "",
-        "number": 0,
+        "test_set": made.label,
+        "derived": made.derived,
+        "domain": made.domain,
+        "number": made.number,
         "metric": chosen.name,
         "test": test.name,
         "system_a": names[a],
@@ -100,49 +100,35 @@ _SUMMED = ["n_resamples", "n_greater", "n_equal"]
 _SAME = [name for name in COMPARISONS.names if not name.startswith(("pvalue", "signature")) and name not in _SUMMED]
 """Columns of parts that are added up, and those that must be the same in all; the others follow."""
 
-_PART = re.compile(r"(.*\|resamples:([0-9]{1,18})\|.*)\|part:([0-9]{1,9})/([0-9]{1,9})")
-"""The signature of a part: that of the run, its number of resamples, and k and m of part k of m."""
-
 
 def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Merge comparisons over parts of the resamples, in any order, into the table of a single run.
+    """Merge comparisons over all parts of the resamples, in any order, into the table of a single run.
 
     An `InputError` is raised if they are not all the parts of one run, once each, with the same pairs.
     """
-    given = [part.reset_index(drop=True) for part in parts]
-    signatures = [str(signature) for table in given for signature in table["signature"].unique()]
-    matches = [match for signature in signatures if (match := _PART.fullmatch(signature))]
-    if not len(given) == len(signatures) == len(matches) > 0:
+    tables = [part.reset_index(drop=True) for part in parts]
+    signatures = chain.from_iterable(table["signature"].unique() for table in tables)
+    split = [str(signature).partition("|part:") for signature in signatures]
+    runs, numbers = {run for run, _, _ in split}, [number for _, _, number in split]
+    if len(runs) != 1 or sorted(numbers) != sorted(f"{k}/{len(tables)}" for k in range(1, len(tables) + 1)):
         raise InputError(
-            f"found {len(given)} tables to merge with the signatures {listed(signatures)}, expected one part of a run "
-            "in each"
+            f"found {len(tables)} tables to merge, with the parts {listed(numbers)} of {len(runs)} runs, expected all "
+            "parts of one run, each of them once"
         )
-    runs = dict.fromkeys(f"{match[1]} in {match[4]} parts" for match in matches)
-    numbers, m = sorted(int(match[3]) for match in matches), int(matches[0][4])
-    if len(runs) > 1:
-        raise InputError(f"the tables to merge are not parts of one run: {'; '.join(runs)}")
-    if numbers != list(range(1, m + 1)):
-        raise InputError(f"found the parts {listed(map(str, numbers))} to merge, expected 1 to {m}, each of them once")
-    merged, *others = given
+    merged, *others = tables
     for table in others:
         if not table[_SAME].equals(merged[_SAME]):
             raise InputError("the tables to merge compare different pairs or test sets, expected the same in all")
         merged[_SUMMED] += table[_SUMMED]
-    if (merged["n_resamples"] != int(matches[0][2])).any():
-        raise InputError(f"found {merged['n_resamples'].iloc[0]} resamples in all parts, expected {matches[0][2]}")
-    return _with_pvalues(merged.assign(signature=matches[0][1]))
+    return _with_pvalues(merged.assign(signature=runs.pop()))
 
 
 def _with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` with the p-values, and the bounds of their Monte Carlo error, that follow from its counts.
-
-    The column of p-values for the test's number of sides contains them, and the other one nothing.
-    """
-    method, alternative = re.findall(r"\|(?:method|alternative):([^|]+)", str(table["signature"].iloc[0]))
-    test = definitions.find("bootstrap", method, alternative)
+    """`table` with the p-values, and the bounds of their Monte Carlo error, that follow from its counts."""
+    (method,) = re.findall(r"\|method:([^|]+)", str(table["signature"].iloc[0]))
     greater, equal = (table[column].to_numpy(dtype=np.int64) for column in ("n_greater", "n_equal"))
     none = np.full(len(table), np.nan)
     counts = Exceedances(int(table["n_resamples"].iloc[0]), greater, equal, none, none, none)
+    test = definitions.find("bootstrap", method, "observed")
     p, low, high = pvalues(counts, table["gain"].to_numpy(), test)
-    two_sided, one_sided = (p, none) if test.two_sided else (none, p)
-    return table.assign(pvalue=two_sided, pvalue_one_sided=one_sided, pvalue_low=low, pvalue_high=high)
+    return table.assign(pvalue_one_sided=p, pvalue_low=low, pvalue_high=high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,14 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.test_sets import KINDS, Derivation, doubling
+from study.test_sets import Derivation, doubling
 from study.test_sets.all_pairs import compare
 
 
 def other_test_sets(
     statistics: Statistics,
     *,
-    initial: Sequence[int] | None = None,
+    initial: str = "",
     shuffle: int | None = None,
     domain_size: int | None = None,
     document_size: int | None = None,
@@ -34,8 +34,8 @@ def other_test_sets(
     Parameters
     ----------
     initial
-        Numbers of initial segments: `first-100`, … Sizes that are not smaller than the test set are left out, because
-        `compare` covers the whole test set.
+        Numbers of initial segments (`100,200`, or `doubling:100`): `first-100`, … Sizes that are not smaller than the
+        test set are left out, because `compare` covers the whole test set.
     shuffle
         Seed for shuffling the segments before the initial ones are taken, for test sets that are sorted by domain. Each
         is then a random sample of the test set without replacement, and contained in the next larger one. (Single
@@ -52,11 +52,11 @@ def other_test_sets(
         Seed of the draws and splits, which use separate random streams.
     """
     n_segments = len(statistics.segments)
-    if initial is not None:
+    if initial:
         order = np.arange(n_segments)
         if shuffle is not None:  # sorted by raw output of a bit generator, which is the same in all versions of numpy
             order = np.argsort(np.random.PCG64(shuffle).random_raw(n_segments), kind="stable")
-        for size in sorted(size for size in set(initial) if size < n_segments):
+        for size in _sizes(initial, n_segments):
             yield Derivation("initial", size), statistics.select(segments=np.sort(order[:size]))
     for kind, labels, wanted in (
         ("domain", statistics.domains, domain_size),
@@ -81,30 +81,30 @@ def other_test_sets(
             yield made, statistics.select(segments=np.sort(members))
 
 
-def resize(statistics: Statistics, *, rng: int = 2012, **options: Any) -> pd.DataFrame:
-    """Compare all pairs of systems on every test set from `other_test_sets`; see there and `compare` for the options.
+def resize(data: Statistics, test_sets: Mapping[str, Any], *, rng: int = 2012, **options: Any) -> pd.DataFrame:
+    """Compare all pairs of systems on every test set from `other_test_sets`; see `compare` for further options.
 
     With part = (k, m), the test sets stay complete, and the resamples of each are split.
+
+    Parameters
+    ----------
+    test_sets
+        Options of `other_test_sets`, as in the sheet of datasets: `initial` is sizes with commas, or `doubling:100`.
     """
-    kinds = {name: options.pop(name) for name in KINDS if name in options}
+    kinds: dict[str, Any] = {key: value if key == "initial" else int(value) for key, value in test_sets.items()}
     tables = [
-        compare(subset, rng=rng, test_set=how.label, **options).assign(
-            derived=how.derived, domain=how.domain, number=how.number
-        )
-        for how, subset in other_test_sets(statistics, seed=rng, **kinds)
+        compare(subset, rng=rng, made=made, **options) for made, subset in other_test_sets(data, seed=rng, **kinds)
     ]
     if not tables:
         raise InputError(
-            f"dataset {statistics.dataset}: found no test sets to make, expected sizes, domains, draws or halves"
+            f"dataset {data.dataset}: found no test sets to make, expected sizes, domains, draws or halves"
         )
     return frame(COMPARISONS, pd.concat(tables, ignore_index=True))
 
 
-def made(data: Statistics, metric: str, test_sets: Mapping[str, str], **options: Any) -> pd.DataFrame:
-    """`resize` for a cell of the sheet of datasets, in which `initial` is a list of sizes, or `doubling:100`."""
-    kinds: dict[str, Any] = {key: value if key == "initial" else int(value) for key, value in test_sets.items()}
-    if "initial" in kinds:
-        first = kinds["initial"].removeprefix("doubling:")
-        doubled, n = first != kinds["initial"], len(data.segments)
-        kinds["initial"] = doubling(int(first), n) if doubled else [int(size) for size in first.split(",")]
-    return resize(data, metric=metric, **kinds, **options)
+def _sizes(initial: str, n_segments: int) -> list[int]:
+    """Read sizes of initial segments; those that are not smaller than the test set are left out."""
+    first = initial.removeprefix("doubling:")
+    if first != initial:
+        return doubling(int(first), n_segments)
+    return sorted({int(size) for size in initial.split(",") if int(size) < n_segments})
