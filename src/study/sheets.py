@@ -198,6 +198,11 @@ def pairs(cell: str | Mapping[str, str]) -> dict[str, str]:
     return dict(word.split("=", 1) for word in cell.split()) if isinstance(cell, str) else dict(cell)
 
 
+def jars_of(base_model: Row) -> list[str]:
+    """Names of the Java libraries that a base model needs."""
+    return [need.removeprefix("jar:") for need in base_model["needs"] if need.startswith("jar:")]
+
+
 def read(folders: Sequence[str], schemas: Callable[[str], Draft202012Validator]) -> dict[str, Sheet]:
     """Read all sheets in some folders, whose rows are added up, and check them against each other."""
     for folder in folders:
@@ -278,8 +283,7 @@ def _check_training(sheets: Mapping[str, Sheet]) -> None:
     for name, row in base_models.items():
         trained = [model for model, other in base_models.items() if "train" in other and other["task"] == row["task"]]
         base_models.check_names(name, "members", row["members"], trained, f"trained base models of {row['task']}")
-        jars = [need.removeprefix("jar:") for need in row["needs"] if need.startswith("jar:")]
-        base_models.check_names(name, "needs", jars, sheets["jars"], "a name in jars.tsv")
+        base_models.check_names(name, "needs", jars_of(row), sheets["jars"], "a name in jars.tsv")
         base_models.check_names(name, "datasets", row["datasets"], datasets, "names in datasets.tsv")
         for column, placeholders in PLACEHOLDERS.items():
             used = re.findall(r"\{(\w+)\}", row.get(column, ""))

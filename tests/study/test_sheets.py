@@ -20,7 +20,7 @@ def schema(name):
     return sheets.read_schema(SCHEMAS / f"{name}.schema.yaml")
 
 
-def planned(folders, **config):
+def planned(folders=(ROOT / "config",), **config):
     """Check a configuration and its sheets as the workflow does."""
     checked = sheets.check_config({"sheets": [str(folder) for folder in folders], **config}, schema("config"))
     return plan.Plan(checked, sheets.read(checked["sheets"], schema))
@@ -63,9 +63,10 @@ def test_every_key_of_the_configuration_has_a_default():
 
 
 @pytest.mark.parametrize("case", MISTAKES["config"], ids=lambda case: str(case["config"])[:50])
-def test_mistakes_in_the_configuration(case):
+def test_mistakes_in_the_configuration(case, monkeypatch):
+    monkeypatch.chdir(ROOT)
     with pytest.raises(Mistake) as raised:
-        planned([ROOT / "config"], **case["config"])
+        planned(**case["config"])
     assert case["message"] in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -121,12 +122,11 @@ def test_systems_are_base_models_on_resampled_sets(own):
     names = {
         f"{model}-{size}-{k}" for model in ("dice", "joint-hmm") for size in ("full", "quarter") for k in range(1, 5)
     }
-    counted = found.counted("example-alignment")
+    files, counted = found.count("example-alignment")
     assert {system["system"] for system in counted["systems"]} == names
-    assert found.trainings["example-parallel", "dice-quarter-3"].seed == 2012 + 3
     first = counted["systems"][0]
     assert (first["group"], first["kind"], counted["metric"]) == ("joint-hmm", "synthetic", "aer")
-    assert counted["files"][1] == first["output"] == "<results>/outputs/example-alignment/joint-hmm-full-1.txt"
+    assert files["files"][1] == first["output"] == "<results>/outputs/example-alignment/joint-hmm-full-1.txt"
     assert "train: awk" in found.provenance("example-alignment")["base_model dice"]
 
 
@@ -142,10 +142,32 @@ def test_a_share_of_the_systems_keeps_the_proportions_of_sizes(scale, expected):
 def test_all_trainings_of_the_study_have_what_they_are_given():
     config = yaml.safe_load((ROOT / "config/retrain.yaml").read_text(encoding="utf-8"))
     found = planned([ROOT / "config"], **{key: value for key, value in config.items() if key != "pathvars"})
-    assert len(found.trainings) > 700
-    for (training_set, _), run in found.trainings.items():
-        assert run.given is None or run.given in found.trainings, training_set
-    for (dataset, system), prediction in found.predictions.items():
-        assert prediction.members or (prediction.training_set, system) in found.trainings
-        assert all((dataset, member) in found.predictions for member in prediction.members)
-    assert all(Path(path).parts[0] == "data" for path in found.prepared("ewt")["read"])
+    assert sum(len(found.retrained(dataset)) for dataset in found.selected) > 1500
+    assert found.given("hansards-links", "itg") == ["<results>/models/hansards/joint-hmm-whole-1"]
+    ensemble = found.predicted_from("ewt-test", "ensemble", "half-2")
+    assert ensemble["model"] == ensemble["given"] == []
+    assert len(ensemble["members"]) == 5
+    assert "<results>/outputs/ewt-test/malt-standard-half-2.txt" in ensemble["members"]
+    alone = {"members": [], "model": ["<results>/models/ewt/malt-half-2"], "given": []}
+    assert found.predicted_from("ewt-test", "malt", "half-2") == alone
+    files, _ = found.prepare("training_sets", "ewt")
+    assert all(Path(path).parts[0] == "data" for path in files["files"])
+
+
+def test_a_dataset_and_a_training_set_may_have_the_same_name(own):
+    for name in ("datasets.tsv", "training_sets.yaml"):
+        text = (own / name).read_text(encoding="utf-8")
+        text = text.replace("example-parallel", "mine").replace("example-alignment", "mine")
+        (own / name).write_text(text, encoding="utf-8")
+    (own / "base_models.yaml").unlink()
+    text = (own / "training_sets.yaml").read_text(encoding="utf-8").replace("[dice, joint-hmm]", "[joint-hmm]")
+    (own / "training_sets.yaml").write_text(text, encoding="utf-8")
+    found = planned([ROOT / "config", own], retrain=True, datasets=["mine"])
+    assert found.prepare("training_sets", "mine")[0]["files"][0] == "config/example/parallel.en"
+    assert found.prepare("datasets", "mine")[0]["files"][0] == "config/example/parallel-test.en"
+
+
+def test_all_datasets_are_those_with_systems():
+    folders = [ROOT / "config", ROOT / "config/example"]
+    assert "example-alignment" not in planned(folders).selected
+    assert "example-alignment" in planned(folders, retrain=True).selected

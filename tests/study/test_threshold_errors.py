@@ -5,7 +5,6 @@ docs/coverage.md has the numbers of disagreements of more studies.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,6 @@ from scipy.stats import norm
 from pairsig import Statistics
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
-from study import plan
 from study.analysis import pairs
 from study.analysis.first_order import Scored
 from study.reproduction import threshold_errors, thresholds
@@ -99,13 +97,6 @@ def test_only_what_the_sheet_compares_is_computed():
     assert len(errors(values, *addresses, n_studies=2)) == 0
     twice = errors(values, "threshold:d:all", "threshold:d:all", "threshold:d:none", n_studies=2)
     assert twice["subset"].tolist() == ["all"]
-
-
-def test_the_errors_of_all_thresholds_of_the_sheet_are_computed():
-    with (ROOT / "config/published.tsv").open(encoding="utf-8", newline="") as file:
-        addresses = [row["compared_with"].split(":") for row in csv.DictReader(file, delimiter="\t")]
-    thresholds = {parts[1] for parts in addresses if parts[0] == "threshold"}
-    assert thresholds == set(plan.OF_ANALYSES["threshold_errors"].split())
 
 
 def test_systems_are_drawn_within_base_models_and_sizes_of_training_sets():

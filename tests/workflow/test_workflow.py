@@ -131,7 +131,7 @@ def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
 def test_a_mistake_is_one_sentence_before_the_first_job(tmp_path):
     configured(tmp_path, datasets=["hansard"])
     printed = snakemake(cwd=tmp_path, status=1)
-    assert "config: datasets: found 'hansard', expected names in datasets.tsv, did you mean hansards?" in printed
+    assert "config: datasets: found 'hansard', expected a name in datasets.tsv, did you mean hansards?" in printed
     assert "Traceback" not in printed
 
 

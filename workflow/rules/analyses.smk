@@ -3,10 +3,50 @@
 Snakemake compares inputs as a set; the order of the rows of a table is a param.
 """
 
-CLAIMED, PRINTED, TODAY = map(PLAN.of_analysis, ("claims", "threshold_errors", "today"))
-MEASURED, TEXT, TRAINED, BOTH = map(
-    PLAN.chosen, ("measured", "text", "trained", "measured text")
-)
+# The names of all tables, to which every rule adds its own.
+TABLES = []
+
+# Datasets without pools; of text (no published outcomes); of base models; of text without pools.
+MEASURED = [name for name in PLAN.selected if "pool" not in DATASETS[name]]
+TEXT = [name for name in PLAN.selected if DATASETS[name]["study"] != "benchmark"]
+TRAINED = [name for name in MEASURED if DATASETS[name]["study"] == "synthetic"]
+MODELLED = [name for name in MEASURED if name in TEXT]
+
+# Datasets that some claims are tested on: one or two per task, and later ones.
+CLAIMED = """
+    realsumm hansards-synthetic hansards-110 conll2018-en_ewt ewt-test icepahc-modern mt-hansards wmt10-de-en
+    wmt21-de-en wmt23-ja-en wmt24-en-de
+""".split()
+CLAIMED = [name for name in CLAIMED if name in PLAN.selected]
+
+# Translation by year, and evaluations of language models with categories.
+LATER = re.compile(r"wmt\d\d-..-..|mmlu-pro|livebench|bfcl|llmbar")
+LATER = [name for name in MEASURED if LATER.fullmatch(name)]
+
+# Datasets whose thresholds stand beside printed ones, with addresses such as threshold:realsumm:all.
+ADDRESSES = [row.get("compared_with", "") for row in PLAN.sheets["published"].values()]
+PRINTED = [
+    name
+    for name in PLAN.selected
+    if any(address.startswith(f"threshold:{name}:") for address in ADDRESSES)
+]
+
+
+def metrics(datasets):
+    """The metrics of datasets."""
+    return [DATASETS[name]["metric"] for name in datasets]
+
+
+def table(name):
+    """The files of a table: for programs, and for the report."""
+    TABLES.append(name)
+    html = report(
+        f"<results>/tables/{name}.html",
+        caption="../report/table.rst",
+        category="2. Table 1" if name == "table_1" else "3. Tables",
+        labels={"table": name},
+    )
+    return [f"<results>/tables/{name}.tsv", html]
 
 
 rule describe:
@@ -20,7 +60,7 @@ rule describe:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=PLAN.metrics(PLAN.selected),
+        metrics=metrics(PLAN.selected),
         code=code("study.reproduction.describe"),
     script:
         "../scripts/describe.py"
@@ -39,7 +79,7 @@ rule thresholds:
         "../envs/pairsig.yaml"
     params:
         order=PLAN.selected,
-        tasks=PLAN.tasks,
+        tasks={name: DATASETS[name]["task"] for name in MEASURED},
         window=config["window"],
         code=code("study.reproduction.thresholds"),
     script:
@@ -58,7 +98,7 @@ rule threshold_errors:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=PLAN.metrics(PRINTED),
+        metrics=metrics(PRINTED),
         seed=DRAWN["seed"],
         code=code("study.reproduction.threshold_errors"),
     script:
@@ -99,7 +139,9 @@ rule validate:
         "../envs/pairsig.yaml"
     params:
         order=PLAN.selected,
-        overlays=PLAN.overlays,
+        overlays={
+            name: row["overlay"] for name, row in DATASETS.items() if "overlay" in row
+        },
         code=code("study.reproduction.validate"),
     script:
         "../scripts/validate.py"
@@ -119,7 +161,7 @@ rule claims:
     threads: 2
     params:
         order=TEXT,
-        metrics=PLAN.metrics(CLAIMED),
+        metrics=metrics(CLAIMED),
         window=config["window"],
         n_resamples=min(DRAWN["n_resamples"], 100_000),
         seed=DRAWN["seed"],
@@ -197,7 +239,7 @@ rule training_variance:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=PLAN.metrics(TRAINED),
+        metrics=metrics(TRAINED),
         seed=DRAWN["seed"],
         code=code("study.beyond.training_variance"),
     script:
@@ -216,7 +258,7 @@ rule heterogeneity:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=PLAN.metrics(MEASURED),
+        metrics=metrics(MEASURED),
         code=code("study.beyond.heterogeneity"),
     script:
         "../scripts/heterogeneity.py"
@@ -233,7 +275,7 @@ rule documents:
     conda:
         "../envs/pairsig.yaml"
     params:
-        metrics=PLAN.metrics(MEASURED),
+        metrics=metrics(MEASURED),
         seed=DRAWN["seed"],
         code=code("study.beyond.documents"),
     script:
@@ -243,7 +285,7 @@ rule documents:
 rule variance_model:
     """Fit the variance model, by which `pairsig plan` predicts how many segments a gain requires."""
     input:
-        comparisons=whole(BOTH),
+        comparisons=collect("<results>/comparisons/{dataset}.parquet", dataset=MODELLED),
         systems="<results>/tables/systems.tsv",
     output:
         variance_model=table("variance_model"),
@@ -252,7 +294,7 @@ rule variance_model:
     conda:
         "../envs/pairsig.yaml"
     params:
-        order=BOTH,
+        order=MODELLED,
         code=code("study.beyond.variance_model"),
     script:
         "../scripts/variance_model.py"
@@ -261,7 +303,7 @@ rule variance_model:
 rule today:
     """Test the paper's claims on translation from 2008 to 2024, and on evaluations of language models."""
     input:
-        statistics=PLAN.statistics(TODAY),
+        statistics=PLAN.statistics(LATER),
     output:
         today=table("today"),
         years=table("years"),
@@ -270,7 +312,7 @@ rule today:
     conda:
         "../envs/pairsig.yaml"
     params:
-        order=TODAY,
+        order=LATER,
         code=code("study.beyond.today"),
     script:
         "../scripts/today.py"

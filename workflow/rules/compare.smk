@@ -22,7 +22,7 @@ rule compare:
     resources:
         runtime=grown(60),
     params:
-        metric=cell("metric"),
+        metric=lookup(dpath="{dataset}/metric", within=DATASETS),
         drawn=lambda wildcards: PLAN.drawn(wildcards.dataset),
         part="1-of-1",
         code=code("study.test_sets.all_pairs"),
@@ -75,8 +75,8 @@ rule resize:
     resources:
         runtime=grown(180),
     params:
-        metric=cell("metric"),
-        made=lambda wildcards: sheets.pairs(cell("test_sets")(wildcards)),
+        metric=lookup(dpath="{dataset}/metric", within=DATASETS),
+        made=lambda wildcards: sheets.pairs(DATASETS[wildcards.dataset]["test_sets"]),
         drawn=lambda wildcards: PLAN.drawn(wildcards.dataset, made=True),
         code=code("study.test_sets.all_pairs", "study.test_sets.resize"),
     script:

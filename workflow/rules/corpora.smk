@@ -11,7 +11,7 @@ rule verify:
         "<logs>/verify/{corpus}.log",
     localrule: True
     params:
-        sha256=lambda wildcards: PLAN.sheets["corpora"][wildcards.corpus]["sha256"],
+        sha256=lookup(dpath="{corpus}/sha256", within=PLAN.sheets["corpora"]),
     shell:
         """
         exec >{log:q} 2>&1
@@ -27,8 +27,7 @@ rule verify:
 rule prepare_training_set:
     """Split a training corpus into segments, in the format of its task."""
     input:
-        files=lambda wildcards: prepared(wildcards)["read"],
-        verified=verified,
+        unpack(lambda wildcards: PLAN.prepare("training_sets", *wildcards)[0]),
     output:
         segments="<results>/training_sets/{training_set}.txt",
     log:
@@ -36,26 +35,36 @@ rule prepare_training_set:
     conda:
         "../envs/pairsig.yaml"
     params:
-        prepared=prepared,
+        prepared=lambda wildcards: PLAN.prepare("training_sets", *wildcards)[1],
     script:
         "../scripts/prepare.py"
 
 
 # A test set, with the input that a base model may see.
 use rule prepare_training_set as prepare_test_set with:
+    input:
+        unpack(lambda wildcards: PLAN.prepare("datasets", *wildcards)[0]),
     output:
         reference="<results>/segments/{dataset}.reference.txt",
         input="<results>/segments/{dataset}.input.txt",
         documents="<results>/segments/{dataset}.documents.tsv",
     log:
         "<logs>/prepare/{dataset}.log",
+    params:
+        prepared=lambda wildcards: PLAN.prepare("datasets", *wildcards)[1],
 
 
 rule resample:
     """Draw the segments of a training set with replacement."""
     input:
         segments="<results>/training_sets/{training_set}.txt",
-        unlabelled=lambda wildcards: PLAN.unlabelled(wildcards.training_set),
+        # Test sets whose input, without labels, is part of the training set.
+        unlabelled=collect(
+            "<results>/segments/{dataset}.input.txt",
+            dataset=lookup(
+                dpath="{training_set}/unlabelled", within=PLAN.sheets["training_sets"]
+            ),
+        ),
     output:
         resampled="<results>/resampled/{training_set}/{resampled}.txt",
     log:
@@ -63,7 +72,7 @@ rule resample:
     conda:
         "../envs/pairsig.yaml"
     params:
-        task=lambda wildcards: prepared(wildcards)["task"],
+        task=lookup(dpath="{training_set}/task", within=PLAN.sheets["training_sets"]),
         seed=DRAWN["seed"],
     script:
         "../scripts/resample.py"

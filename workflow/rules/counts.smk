@@ -4,8 +4,7 @@
 rule count:
     """Count the statistics of every segment for all systems of a dataset."""
     input:
-        files=lambda wildcards: PLAN.counted(wildcards.dataset)["files"],
-        verified=verified,
+        unpack(lambda wildcards: PLAN.count(wildcards.dataset)[0]),
     output:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
@@ -17,7 +16,7 @@ rule count:
     resources:
         runtime=grown(60),
     params:
-        counting=lambda wildcards: PLAN.counted(wildcards.dataset),
+        counting=lambda wildcards: PLAN.count(wildcards.dataset)[1],
         provenance=lambda wildcards: PLAN.provenance(wildcards.dataset),
     script:
         "../scripts/count.py"
@@ -26,7 +25,9 @@ rule count:
 rule pool:
     """Pool several test sets, for the systems present in all of them."""
     input:
-        statistics=lambda wildcards: PLAN.statistics(cell("pool")(wildcards).split()),
+        statistics=lambda wildcards: PLAN.statistics(
+            DATASETS[wildcards.dataset]["pool"].split()
+        ),
     output:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
@@ -37,6 +38,6 @@ rule pool:
         "../envs/pairsig.yaml"
     params:
         # Snakemake compares inputs as a set, but another order gives other draws.
-        order=cell("pool"),
+        order=lookup(dpath="{dataset}/pool", within=DATASETS),
     script:
         "../scripts/pool.py"

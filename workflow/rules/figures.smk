@@ -8,11 +8,55 @@ FIGURES = [
 ]
 
 
+def entry(key):
+    """The value of a key of the entry of a figure."""
+    return lookup(dpath=f"{{figure}}/{key}", within=config["figures"])
+
+
+def of_dataset(folder):
+    """Comparisons of the dataset of a figure."""
+    path = f"<results>/{folder}/{{dataset}}.parquet"
+    return collect(path, dataset=entry("dataset"))
+
+
+def overlay(wildcards):
+    """The published systems that are drawn over retrained ones, if they are part of the run."""
+    name = DATASETS[config["figures"][wildcards.figure]["dataset"]].get("overlay")
+    shown = [name] if name in PLAN.selected else []
+    return collect("<results>/comparisons/{dataset}.parquet", dataset=shown)
+
+
+def of_kind(*kinds):
+    """A regular expression that matches the figures of these kinds."""
+    entries = config["figures"].items()
+    return one_of(name for name, entry in entries if entry["kind"] in kinds)
+
+
+def in_report():
+    """A figure with its caption and its title, which else is how the caption begins."""
+
+    def labels(wildcards):
+        of_figure = config["figures"][wildcards.figure]
+        begins = re.split(r"[,:;(]|\. ", of_figure["caption"])[0].strip()
+        return {"figure": wildcards.figure, "title": of_figure["title"] or begins}
+
+    path = "<results>/figures/{figure}.svg"
+    return report(
+        path, caption="../report/figure.rst", category="1. Figures", labels=labels
+    )
+
+
 rule confidence:
     """Draw confidence against gain for the pairs of a dataset (the paper's Figures 2 to 11)."""
     input:
-        comparisons=of_dataset("comparisons", *PAIRS[:3]),
-        test_sets=of_dataset("test_sets", *PAIRS[2:]),
+        comparisons=branch(
+            entry("kind"), cases={"domains": []}, otherwise=of_dataset("comparisons")
+        ),
+        test_sets=branch(
+            entry("kind"),
+            cases=dict.fromkeys(("sizes", "domains"), of_dataset("test_sets")),
+            otherwise=[],
+        ),
         overlay=overlay,
         published=sheet("published"),
     output:
@@ -25,7 +69,7 @@ rule confidence:
     conda:
         "../envs/pairsig.yaml"
     params:
-        shown=shown,
+        shown=lookup(dpath="{figure}", within=config["figures"]),
         window=config["window"],
         code=code("study.figures.confidence", "study.reproduction.thresholds"),
     script:
@@ -35,9 +79,7 @@ rule confidence:
 rule of_tables:
     """Draw a figure from tables of analyses; its entry names the function and the tables."""
     input:
-        tables=lambda wildcards: collect(
-            "<results>/tables/{table}.tsv", table=shown(wildcards)["tables"]
-        ),
+        tables=collect("<results>/tables/{table}.tsv", table=entry("tables")),
     output:
         svg=in_report(),
         png="<results>/figures/{figure}.png",
@@ -48,9 +90,9 @@ rule of_tables:
     conda:
         "../envs/pairsig.yaml"
     params:
-        shown=shown,
+        shown=lookup(dpath="{figure}", within=config["figures"]),
         code=lambda wildcards: code(
-            f"study.figures.{shown(wildcards)['function'].partition('.')[0]}"
+            f"study.figures.{config['figures'][wildcards.figure]['function'].partition('.')[0]}"
         ),
     script:
         "../scripts/of_tables.py"

@@ -5,6 +5,15 @@ keeps them); resampled training sets stay, so that a new base model trains no ot
 is killed in every attempt does not stop the study: one more attempt records that its system is left out, and why.
 """
 
+ATTEMPTS = 2
+# Only the main process repeats jobs: within a job of a cluster, they would have the same memory again.
+RETRIES = ATTEMPTS if workflow.is_main_process else 0
+
+
+def of_base_model(key):
+    """A cell of the base model of a job."""
+    return lookup(dpath=f"{{base_model}}/{key}", within=PLAN.base_models)
+
 
 rule jar:
     """Download a Java library for base models, outside a cluster, because it requires the internet."""
@@ -16,7 +25,7 @@ rule jar:
     conda:
         "../envs/retrain.yaml"
     params:
-        row=lambda wildcards: PLAN.sheets["jars"][wildcards.jar],
+        row=lookup(dpath="{jar}", within=PLAN.sheets["jars"]),
     shell:
         """
         exec >{log:q} 2>&1
@@ -31,28 +40,29 @@ rule jar:
 rule train:
     """Train a base model on a resampled training set."""
     input:
-        resampled=lambda wildcards: (
-            f"<results>/resampled/{wildcards.training_set}/{training(wildcards).resampled}.txt"
-        ),
-        given=given(training),
-        jars=ancient(jars(training)),
+        resampled="<results>/resampled/{training_set}/{resampled}.txt",
+        given=lambda wildcards: PLAN.given(wildcards.training_set, wildcards.base_model),
+        jars=ancient(lambda wildcards: PLAN.jars(wildcards.base_model)),
     output:
-        model=temp(directory("<results>/models/{training_set}/{system}")),
+        model=temp(
+            directory("<results>/models/{training_set}/{base_model}-{resampled}")
+        ),
     log:
-        "<logs>/train/{training_set}/{system}.log",
+        "<logs>/train/{training_set}/{base_model}-{resampled}.log",
     benchmark:
-        "<benchmarks>/train/{training_set}/{system}.tsv"
+        "<benchmarks>/train/{training_set}/{base_model}-{resampled}.tsv"
     retries: RETRIES
     conda:
         "../envs/retrain.yaml"
-    threads: base_model(training, "threads")
+    threads: of_base_model("threads")
     resources:
-        mem_mb=grown(base_model(training, "mem_mb")),
-        runtime=grown(base_model(training, "runtime")),
+        mem_mb=grown(of_base_model("mem_mb")),
+        runtime=grown(of_base_model("runtime")),
         attempt=lambda wildcards, attempt: attempt,
     params:
-        command=base_model(training, "train"),
-        seed=lambda wildcards: training(wildcards).seed,
+        command=of_base_model("train"),
+        # Of `half-3` and the seed 2012, it is 2015.
+        seed=lambda wildcards: DRAWN["seed"] + int(wildcards.resampled.split("-")[1]),
         attempts=ATTEMPTS,
     script:
         "../scripts/train.py"
@@ -61,27 +71,26 @@ rule train:
 rule predict:
     """Predict a test set, without access to its labels."""
     input:
+        # Of an ensemble, the outputs of its members; of other systems, their model.
         unpack(lambda wildcards: PLAN.predicted_from(*wildcards)),
         segments="<results>/segments/{dataset}.input.txt",
-        # Of an ensemble, the outputs of its members; of other systems, their model.
-        given=given(prediction),
-        jars=ancient(jars(prediction)),
+        jars=ancient(lambda wildcards: PLAN.jars(wildcards.base_model)),
     output:
-        output="<results>/outputs/{dataset}/{system}.txt",
+        output="<results>/outputs/{dataset}/{base_model}-{resampled}.txt",
     log:
-        "<logs>/predict/{dataset}/{system}.log",
+        "<logs>/predict/{dataset}/{base_model}-{resampled}.log",
     benchmark:
-        "<benchmarks>/predict/{dataset}/{system}.tsv"
+        "<benchmarks>/predict/{dataset}/{base_model}-{resampled}.tsv"
     retries: RETRIES
     conda:
         "../envs/retrain.yaml"
-    threads: base_model(prediction, "threads")
+    threads: of_base_model("threads")
     resources:
-        mem_mb=grown(base_model(prediction, "mem_mb")),
-        runtime=grown(base_model(prediction, "runtime")),
+        mem_mb=grown(of_base_model("mem_mb")),
+        runtime=grown(of_base_model("runtime")),
         attempt=lambda wildcards, attempt: attempt,
     params:
-        command=base_model(prediction, "predict"),
+        command=of_base_model("predict"),
         attempts=ATTEMPTS,
     script:
         "../scripts/predict.py"

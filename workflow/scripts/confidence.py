@@ -12,8 +12,7 @@ sys.stderr = open(snakemake.log[0], "w")
 shown, paths = snakemake.params.shown, snakemake.input
 published = inputs.sheet(paths.published, PUBLISHED)
 comparisons, test_sets, overlay = (
-    tables.read(path, COMPARISONS) if path else None
-    for path in (paths.comparisons, paths.test_sets, next(iter(paths.overlay), None))
+    tables.read(*path, COMPARISONS) if path else None for path in (paths.comparisons, paths.test_sets, paths.overlay)
 )
 match shown["kind"]:
     case "sizes":
