@@ -3,9 +3,6 @@
 Snakemake compares inputs as a set; the order of the rows of a table is a param.
 """
 
-# The names of all tables, to which every rule adds its own.
-TABLES = []
-
 # Datasets without pools; of text (no published outcomes); of base models; of text without pools.
 MEASURED = [name for name in PLAN.selected if "pool" not in DATASETS[name]]
 TEXT = [name for name in PLAN.selected if DATASETS[name]["study"] != "benchmark"]
@@ -30,23 +27,6 @@ PRINTED = [
     for name in PLAN.selected
     if any(address.startswith(f"threshold:{name}:") for address in ADDRESSES)
 ]
-
-
-def metrics(datasets):
-    """The metrics of datasets."""
-    return [DATASETS[name]["metric"] for name in datasets]
-
-
-def table(name):
-    """The files of a table: for programs, and for the report."""
-    TABLES.append(name)
-    html = report(
-        f"<results>/tables/{name}.html",
-        caption="../report/table.rst",
-        category="2. Table 1" if name == "table_1" else "3. Tables",
-        labels={"table": name},
-    )
-    return [f"<results>/tables/{name}.tsv", html]
 
 
 rule describe:

@@ -25,7 +25,7 @@ try:
 except sheets.Mistake as mistake:
     raise WorkflowError(str(mistake)) from None
 
-DATASETS = PLAN.datasets
+DATASETS, BASE_MODELS = PLAN.datasets, PLAN.base_models
 DRAWN = config["resampling"]
 
 
@@ -62,12 +62,67 @@ def comparisons(datasets):
     return whole + collect("<results>/test_sets/{dataset}.parquet", dataset=resized)
 
 
+# The names of all tables, to which every rule adds its own.
+TABLES = []
+
+
+def metrics(datasets):
+    """The metrics of datasets."""
+    return [DATASETS[name]["metric"] for name in datasets]
+
+
+def table(name):
+    """The files of a table: for programs, and for the report."""
+    TABLES.append(name)
+    html = report(
+        f"<results>/tables/{name}.html",
+        caption="../report/table.rst",
+        category="2. Table 1" if name == "table_1" else "3. Tables",
+        labels={"table": name},
+    )
+    return [f"<results>/tables/{name}.tsv", html]
+
+
+def of_dataset(folder):
+    """Comparisons of the dataset of a figure."""
+    return collect(
+        f"<results>/{folder}/{{dataset}}.parquet",
+        dataset=lookup(dpath="{figure}/dataset", within=config["figures"]),
+    )
+
+
+def overlay(wildcards):
+    """The published systems that are drawn over retrained ones, if they are part of the run."""
+    name = DATASETS[config["figures"][wildcards.figure]["dataset"]].get("overlay")
+    shown = [name] if name in PLAN.selected else []
+    return collect("<results>/comparisons/{dataset}.parquet", dataset=shown)
+
+
+def of_kind(*kinds):
+    """A regular expression that matches the figures of these kinds."""
+    entries = config["figures"].items()
+    return one_of(name for name, entry in entries if entry["kind"] in kinds)
+
+
+def in_report():
+    """A figure with its caption and its title, which else is how the caption begins."""
+
+    def labels(wildcards):
+        of_figure = config["figures"][wildcards.figure]
+        begins = re.split(r"[,:;(]|\. ", of_figure["caption"])[0].strip()
+        return {"figure": wildcards.figure, "title": of_figure["title"] or begins}
+
+    path = "<results>/figures/{figure}.svg"
+    return report(
+        path, caption="../report/figure.rst", category="1. Figures", labels=labels
+    )
+
+
 wildcard_constraints:
-    base_model=one_of(PLAN.base_models),
+    base_model=one_of(BASE_MODELS),
     corpus=one_of(PLAN.sheets["corpora"]),
     dataset=one_of(DATASETS),
     figure=one_of(config["figures"]),
     jar=one_of(PLAN.sheets["jars"]),
     resampled=r"[a-z]+-\d+",
-    system=r"[^/]+",
     training_set=one_of(PLAN.sheets["training_sets"]),

@@ -10,11 +10,6 @@ ATTEMPTS = 2
 RETRIES = ATTEMPTS if workflow.is_main_process else 0
 
 
-def of_base_model(key):
-    """A cell of the base model of a job."""
-    return lookup(dpath=f"{{base_model}}/{key}", within=PLAN.base_models)
-
-
 rule jar:
     """Download a Java library for base models, outside a cluster, because it requires the internet."""
     output:
@@ -54,13 +49,13 @@ rule train:
     retries: RETRIES
     conda:
         "../envs/retrain.yaml"
-    threads: of_base_model("threads")
+    threads: lookup(dpath="{base_model}/threads", within=BASE_MODELS)
     resources:
-        mem_mb=grown(of_base_model("mem_mb")),
-        runtime=grown(of_base_model("runtime")),
+        mem_mb=grown(lookup(dpath="{base_model}/mem_mb", within=BASE_MODELS)),
+        runtime=grown(lookup(dpath="{base_model}/runtime", within=BASE_MODELS)),
         attempt=lambda wildcards, attempt: attempt,
     params:
-        command=of_base_model("train"),
+        command=lookup(dpath="{base_model}/train", within=BASE_MODELS),
         # Of `half-3` and the seed 2012, it is 2015.
         seed=lambda wildcards: DRAWN["seed"] + int(wildcards.resampled.split("-")[1]),
         attempts=ATTEMPTS,
@@ -84,13 +79,13 @@ rule predict:
     retries: RETRIES
     conda:
         "../envs/retrain.yaml"
-    threads: of_base_model("threads")
+    threads: lookup(dpath="{base_model}/threads", within=BASE_MODELS)
     resources:
-        mem_mb=grown(of_base_model("mem_mb")),
-        runtime=grown(of_base_model("runtime")),
+        mem_mb=grown(lookup(dpath="{base_model}/mem_mb", within=BASE_MODELS)),
+        runtime=grown(lookup(dpath="{base_model}/runtime", within=BASE_MODELS)),
         attempt=lambda wildcards, attempt: attempt,
     params:
-        command=of_base_model("predict"),
+        command=lookup(dpath="{base_model}/predict", within=BASE_MODELS),
         attempts=ATTEMPTS,
     script:
         "../scripts/predict.py"
