@@ -14,8 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -163,16 +162,10 @@ def _weights(text: str) -> dict[str, float]:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected NAME=NUMBER,…") from None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--search", choices=SHAPES, required=True)  # phrases or hierarchical rules
-    parser.add_argument("--jars", type=Path, required=True)
-    parser.add_argument("--weights", type=_weights, default={})  # of Joshua's features, for predictions
-    chosen, others = parser.parse_known_args(arguments)
-    training = partial(train, search=chosen.search, jars=chosen.jars)
-    return program.run("base_models.joshua", train=training, predict=partial(predict, **vars(chosen)), arguments=others)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    options = {
+        "search": {"choices": SHAPES, "required": True, "help": "phrases (stack) or hierarchical rules (cky)"},
+        "jars": {"type": Path, "required": True},
+        "weights": {"type": _weights, "default": {}, "help": "of Joshua's features: NAME=NUMBER,…"},
+    }
+    raise SystemExit(program.run("base_models.joshua", options, train=train, predict=predict))

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 from pairsig.io.errors import InputError
 
 
 def run(
     module: str,
+    options: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    /,
     *,
-    train: Callable[[Path, Path, int], None],
-    predict: Callable[[Path, Path, Path], None],
+    train: Callable[..., None],
+    predict: Callable[..., None],
     arguments: Sequence[str] | None = None,
 ) -> int:
     """Run the command line of a base model; return the exit status: 0, or 2 after one sentence about invalid input.
@@ -26,10 +31,12 @@ def run(
     ----------
     module
         Name for the usage line.
+    options
+        Further options by name, each as `argparse` declares it.
     train
-        Called with the training set, the model to write and the seed.
+        Called with the training set, the model to write, the seed, and those of `options` that are its parameters.
     predict
-        Called with the model, the input and the output to write.
+        Called with the model, the input, the output to write, and those of `options` that are its parameters.
     arguments
         Arguments; default: those of the command line.
     """
@@ -44,15 +51,21 @@ def run(
     predicting.add_argument("--model", type=Path, required=True, help="made by train")
     predicting.add_argument("--input", type=Path, required=True, help="segments, in the task's own format")
     predicting.add_argument("--output", type=Path, required=True, help="to write, a segment for every one of the input")
-    options = parser.parse_args(arguments)
+    for action, function in ((training, train), (predicting, predict)):
+        for name in _options_of(function, options):
+            action.add_argument(f"--{name}", **options[name])
+    given = parser.parse_args(arguments)
+    if given.action == "train":
+        called = partial(train, given.train, given.model, given.seed)
+    else:
+        called = partial(predict, given.model, given.input, given.output)
+    further = {name: getattr(given, name) for name in _options_of(called.func, options)}
+    return exit_status(module, partial(called, **further))
 
-    def chosen() -> None:
-        if options.action == "train":
-            train(options.train, options.model, options.seed)
-        else:
-            predict(options.model, options.input, options.output)
 
-    return exit_status(module, chosen)
+def _options_of(function: Callable[..., None], options: Iterable[str]) -> list[str]:
+    """List the options that are parameters of a function."""
+    return [name for name in options if name in signature(function).parameters]
 
 
 def exit_status(module: str, action: Callable[[], object]) -> int:

@@ -2,19 +2,16 @@
 
 A tree with n words corresponds to n - 1 labels of the gaps between neighbours and n labels of the words. The label of a
 gap is the innermost constituent with both neighbours, and the number of such constituents (`--encoding absolute`) or
-its change from the gap before (`relative`, the default). The label of a word is the chain of unary constituents above
-its tag. A unary chain counts as one constituent. CRFsuite learns a linear-chain model of the gaps and one of the words
-(`--algorithm ap`, the default, or `pa`). All predictions are trees.
+its change from the gap before (`relative`). The label of a word is the chain of unary constituents above its tag. A
+unary chain counts as one constituent. CRFsuite learns a linear-chain model of the gaps and one of the words
+(`--algorithm ap` or `pa`). All predictions are trees.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
@@ -102,7 +99,7 @@ def decode(tagged: Sequence[tuple[str, str]], gaps: Sequence[Gap], chains: Seque
     return [TOP, *_below(label, children)]
 
 
-def train(training_set: Path, model: Path, seed: int, *, encoding: str = "relative", algorithm: str = "ap") -> None:
+def train(training_set: Path, model: Path, seed: int, *, encoding: str, algorithm: str) -> None:
     """Train a model and write it to a folder.
 
     The seed determines the order of the trees. CRFsuite shuffles them again with the C library's rand(), which has no
@@ -143,16 +140,6 @@ def predict(model: Path, segments: Path, output: Path) -> None:
             items = pycrfsuite.ItemSequence(_features(tagged))
             above = ["" if label == _NOTHING else label for label in chains.tag(items)]
             file.write(f"{write(decode(tagged, _read(gaps.tag(items), encodings[0]), above))}\n")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--encoding", choices=ENCODINGS, default="relative")
-    parser.add_argument("--algorithm", choices=ALGORITHMS, default="ap")
-    chosen, others = parser.parse_known_args(arguments)
-    training = partial(train, **vars(chosen))
-    return program.run("base_models.sequence_labelling", train=training, predict=predict, arguments=others)
 
 
 def _below(chain: str, children: list[Node]) -> list[Node]:
@@ -239,4 +226,8 @@ def _last_two(landmarks: Sequence[str]) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    options = {
+        "encoding": {"choices": ENCODINGS, "required": True},
+        "algorithm": {"choices": ALGORITHMS, "required": True},
+    }
+    raise SystemExit(program.run("base_models.sequence_labelling", options, train=train, predict=predict))

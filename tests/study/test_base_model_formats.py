@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from base_models import formats, reverse
+from base_models import formats, program, reverse
 from pairsig import InputError
 from pairsig.readers.outputs.alignment import Alignment
 
@@ -83,7 +83,28 @@ def test_translations_and_what_will_be_translated(file):
             formats.read_translations(file("bad", text))
 
 
-PACKAGES = {"eflomal": "thot", "udpipe": "ufal.udpipe", "sequence_labelling": "pycrfsuite"}
+def test_options_of_a_program_go_to_the_functions_that_have_them(capsys):
+    called = []
+
+    def train(training_set, model, seed, *, size):
+        called.append((str(training_set), str(model), seed, size))
+
+    def predict(model, segments, output):
+        called.append((str(model), str(segments), str(output)))
+
+    def run(*arguments):
+        options = {"size": {"type": int, "required": True}}
+        return program.run("m", options, train=train, predict=predict, arguments=arguments)
+
+    assert run("train", "--train", "t", "--model", "m", "--seed", "7", "--size", "4") == 0
+    assert run("predict", "--model", "m", "--input", "i", "--output", "o") == 0
+    assert called == [("t", "m", 7, 4), ("m", "i", "o")]
+    with pytest.raises(SystemExit):
+        run("predict", "--model", "m", "--input", "i", "--output", "o", "--size", "4")
+    assert "unrecognized arguments: --size 4" in capsys.readouterr().err
+
+
+PACKAGES = {"thot": "thot", "udpipe": "ufal.udpipe", "sequence_labelling": "pycrfsuite"}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +113,7 @@ PACKAGES = {"eflomal": "thot", "udpipe": "ufal.udpipe", "sequence_labelling": "p
         ("mst", "no model", "mst"),
         ("joint_hmm", "no model", "joint_hmm"),
         *(("itg", content, "itg") for content in ("no model", "{}", "[]", '{"any": "x"}')),
-        pytest.param("eflomal", "no model", "eflomal", marks=pytest.mark.packages),
+        pytest.param("thot", "no model", "eflomal", marks=pytest.mark.packages),
         pytest.param("udpipe", "no model", "UDPipe", marks=pytest.mark.packages),
         pytest.param("sequence_labelling", "no model", "gaps and words", marks=pytest.mark.packages),
     ],
@@ -100,7 +121,7 @@ PACKAGES = {"eflomal": "thot", "udpipe": "ufal.udpipe", "sequence_labelling": "p
 def test_what_is_no_model_is_reported(file, tmp_path, name, content, called):
     pytest.importorskip(PACKAGES.get(name, "pairsig"))
     program = import_module(f"base_models.{name}")
-    given = {"hmm": tmp_path} if name == "itg" else {}
+    given = {"itg": {"hmm": tmp_path}, "thot": {"aligner": "eflomal"}}.get(name, {})
     with pytest.raises(InputError, match=f"model: found no model of {called}"):
         program.predict(Path(file("model", content)), Path(file("input", "a ||| b\n")), tmp_path / "output", **given)
     assert not (tmp_path / "output").exists()

@@ -17,16 +17,17 @@ def links_of(line):
 @pytest.fixture
 def aligner():
     pytest.importorskip("thot")
-    from base_models import eflomal
+    from base_models import thot
 
-    return eflomal
+    return thot
 
 
 def test_eflomal_finds_mirror_images_in_known_and_unknown_pairs(aligner, tmp_path):
     known, unknown = mirrored(800, seed=1), mirrored(100, seed=2)
-    aligner.train(write_pairs(tmp_path / "train.txt", known), tmp_path / "model", seed=1)
+    aligner.train(write_pairs(tmp_path / "train.txt", known), tmp_path / "model", seed=1, aligner="eflomal")
     for pairs in (known, unknown):
-        aligner.predict(tmp_path / "model", write_pairs(tmp_path / "test.txt", pairs), tmp_path / "output.txt")
+        test_set, output = write_pairs(tmp_path / "test.txt", pairs), tmp_path / "output.txt"
+        aligner.predict(tmp_path / "model", test_set, output, aligner="eflomal")
         lines = (tmp_path / "output.txt").read_text(encoding="utf-8").splitlines()
         right = wrong = missed = 0
         for line, pair in zip(lines, pairs, strict=True):
@@ -39,15 +40,13 @@ def test_eflomal_finds_mirror_images_in_known_and_unknown_pairs(aligner, tmp_pat
 
 
 def test_ibm_model_4_finds_mirror_images_twice_the_same(aligner, tmp_path):
-    from base_models import ibm_model4
-
     training_set = write_pairs(tmp_path / "train.txt", [*mirrored(800, seed=1), (["e"] * 21, ["f"] * 3)])
     unknown = mirrored(100, seed=2)
     test_set = write_pairs(tmp_path / "test.txt", [*unknown, (["new"], ["unknown", "words"])])
     outputs = []
     for number in range(2):
-        ibm_model4.train(training_set, tmp_path / f"model-{number}", seed=number)
-        ibm_model4.predict(tmp_path / f"model-{number}", test_set, tmp_path / "output.txt")
+        aligner.train(training_set, tmp_path / f"model-{number}", seed=number, aligner="ibm4")
+        aligner.predict(tmp_path / f"model-{number}", test_set, tmp_path / "output.txt", aligner="ibm4")
         outputs.append((tmp_path / "output.txt").read_text(encoding="utf-8").splitlines())
     assert outputs[0] == outputs[1]
     truth = [set(mirror_links(pair)) for pair in unknown]
@@ -55,10 +54,11 @@ def test_ibm_model_4_finds_mirror_images_twice_the_same(aligner, tmp_path):
     right = sum(len(links & true) for links, true in zip(found, truth, strict=False))
     assert right > 20 * sum(len(links - true) for links, true in zip(found, truth, strict=False))
     assert right > 4 * sum(len(true - links) for links, true in zip(found, truth, strict=False))
+    long = write_pairs(tmp_path / "long.txt", [(["e"] * 21, ["f"])])
     with pytest.raises(InputError, match="found no pair with at most 20 words per side"):
-        ibm_model4.train(write_pairs(tmp_path / "long.txt", [(["e"] * 21, ["f"])]), tmp_path / "none", seed=1)
-    with pytest.raises(InputError, match="found no IBM model 4, expected one that train wrote"):
-        ibm_model4.predict(tmp_path / "nothing", test_set, tmp_path / "output.txt")
+        aligner.train(long, tmp_path / "none", seed=1, aligner="ibm4")
+    with pytest.raises(InputError, match="found no model of ibm4, expected one that train wrote"):
+        aligner.predict(tmp_path / "nothing", test_set, tmp_path / "output.txt", aligner="ibm4")
 
 
 def test_udpipe_learns_a_toy_grammar_and_twice_the_same(tmp_path):

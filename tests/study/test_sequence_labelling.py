@@ -88,12 +88,6 @@ TRAIN = """(TOP (S (NP (D the) (N cat)) (VP (V sees) (NP (D a) (N mouse))) (. .)
 """
 
 
-def run(action, **paths):
-    return sequence_labelling.main(
-        [action, *(word for name, path in paths.items() for word in (f"--{name}", str(path)))]
-    )
-
-
 def train(training_set, model, seed, *options):
     """In a process of its own, because CRFsuite's draws depend on what the process has trained before."""
     program = [sys.executable, "-m", "base_models.sequence_labelling", "train", "--train", training_set]
@@ -114,7 +108,7 @@ def test_learns_what_it_is_shown(training_set, tmp_path, encoding, algorithm):
     (tmp_path / "input").write_text("".join(constituency.blank(line) + "\n" for line in TRAIN.splitlines()))
     model = tmp_path / "model"
     train(training_set, model, 7, "--encoding", encoding, "--algorithm", algorithm)
-    assert run("predict", model=model, input=tmp_path / "input", output=tmp_path / "output") == 0
+    sequence_labelling.predict(model, tmp_path / "input", tmp_path / "output")
     right = sum(map(str.__eq__, (tmp_path / "output").read_text().splitlines(), TRAIN.splitlines()))
     # Six iterations of the perceptron miss one tree with some seeds.
     assert right >= len(TRAIN.splitlines()) - (algorithm == "ap")
