@@ -8,34 +8,33 @@ from pathlib import Path
 
 from pairsig.io.tables import write_text
 
-_KEY = "pairsig: left out"
-_LONGEST = 1 << 16
-"""Maximum size of a record in bytes; a longer file is not a record."""
+_MARK = {"pairsig": "left out"}
+"""The first key of a record, which no output begins with."""
 
 
 @dataclass(frozen=True)
 class Omission:
     """A system that was left out."""
 
-    stage: str  # the step that failed: train, predict or extract
+    stage: str  # the step that failed: train, predict or count
     reason: str  # in one line
     system: str = ""  # its name; "" if only the path of the record names it
 
     def write(self, path: Path) -> None:
         """Write the record to `path` instead of the output or counts, whatever the suffix."""
-        description = {_KEY: self.to_dict()}
-        write_text(f"{json.dumps(description, ensure_ascii=False)}\n", path)
+        write_text(f"{json.dumps(_MARK | self.to_dict(), ensure_ascii=False)}\n", path)
 
     @classmethod
     def read(cls, path: Path) -> Omission | None:
         """The record in a file, or None if the file does not exist or is not a record."""
-        if not path.is_file() or path.stat().st_size > _LONGEST:
+        begin = json.dumps(_MARK).removesuffix("}").encode()
+        if not path.is_file():
             return None
-        try:
-            description = json.loads(path.read_bytes())
-        except (UnicodeDecodeError, ValueError, RecursionError):
-            return None
-        return cls(**description[_KEY]) if isinstance(description, dict) and set(description) == {_KEY} else None
+        with path.open("rb") as file:
+            if file.read(len(begin)) != begin:
+                return None
+        record = json.loads(path.read_bytes())
+        return cls(record["stage"], record["reason"], record["system"])
 
     def to_dict(self) -> dict[str, str]:
         """The attributes as a dictionary."""
