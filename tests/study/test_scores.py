@@ -15,7 +15,7 @@ def test_a_table_with_several_numbers_needs_the_score(file):
     found = scores.read([path], [], "mean", {"score": "bleu"})
     assert (found.systems, found.groups, found.columns) == (("a", "b"), ("a", "b"), ("value",))
     assert found.counts[:, :, 0].tolist() == [[30.5, 20], [10, 11]]
-    with pytest.raises(InputError, match=r"found 30.5 in bleu, expected 0 or 1 for the metric accuracy"):
+    with pytest.raises(InputError, match=r"line 2: found 30.5 in column bleu, expected 0 or 1 for --metric accuracy"):
         scores.read([path], [], "accuracy", {"score": "bleu"})
 
 

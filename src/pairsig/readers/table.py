@@ -263,6 +263,13 @@ class Reading:
                 return None
             is_f = isinstance(name, str) and beta(name) is not None
             metric = f_measure(name) if is_f else registry.metric(name)
+            if scores := self.names("score"):
+                if metric.name in ("accuracy", "mean"):
+                    return None
+                counted = f"counts in columns: {listed(metric.columns)}"
+                raise self.error(
+                    f"--score {listed(scores)} with --metric {metric.name}, expected one of them ({counted})"
+                )
             needed = metric.columns
             if is_f or (metric.name in ("f1", "precision", "recall") and not self.has(needed)):
                 needed = next(filter(self.has, _BRACKETS), _BRACKETS[0])

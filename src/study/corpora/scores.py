@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,6 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import registry
 from pairsig.readers import inputs
-
-SCORED = ("accuracy", "mean")
-"""Metrics whose counts are scores."""
 
 
 def read(
@@ -28,37 +24,20 @@ def read(
     """
     files = {system["system"]: system["output"] for system in systems} or list(tables)
     data = files if systems or len(files) > 1 else files[0]
-    counted = partial(inputs.read, data, reader="table", **options)
-    statistics = None
-    if metric not in SCORED or not {"score", "systems"} & options.keys():
-        try:
-            statistics = counted(metric=metric)
-        except InputError:
-            if metric not in SCORED:
-                raise
-    statistics = statistics or counted()
-    if statistics.columns != registry.metric(metric).columns:
-        statistics = _of_scores(statistics, metric)
+    statistics = inputs.read(data, reader="table", metric=metric, **options)
     if len(statistics.systems) < 2:
         raise InputError(f"{listed(files)}: found {len(statistics.systems)} system, expected at least two")
     if systems:
         groups = tuple(system["group"] or system["system"] for system in systems)
         statistics = replace(statistics, groups=groups, kinds=tuple(system["kind"] for system in systems))
-    return statistics
-
-
-def _of_scores(statistics: Statistics, metric: str) -> Statistics:
-    """Scores as the counts of accuracy or mean."""
+    chosen = registry.metric(metric)
+    if statistics.columns == chosen.columns:
+        return statistics
+    # One score per item instead of the counts of accuracy or mean.
     (score,) = statistics.metrics
     if not score.higher_is_better:
         raise InputError(f"found {score.name}, of which lower is better, expected scores of which higher is better")
-    values = statistics.counts[:, :, [statistics.columns.index(score.columns[0])]]
+    counts = statistics.counts[:, :, [statistics.columns.index(score.columns[0])]]
     if metric == "accuracy":
-        if not np.isin(values, (0, 1)).all():
-            raise InputError(
-                f"found {values[~np.isin(values, (0, 1))][0]:g} in {score.name}, expected 0 or 1 for the metric "
-                "accuracy; use the metric mean for other scores"
-            )
-        values = np.concatenate([values, np.ones_like(values)], axis=-1).astype(np.int64)
-    chosen = registry.metric(metric)
-    return replace(statistics, columns=chosen.columns, counts=values, metrics=(chosen,))
+        counts = np.concatenate([counts, np.ones_like(counts)], axis=-1).astype(np.int64)
+    return replace(statistics, columns=chosen.columns, counts=counts, metrics=(chosen,))
