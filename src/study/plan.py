@@ -68,10 +68,15 @@ class Plan:
         return is_table
 
     def _add_base_models(self, training_set: str) -> None:
-        """Add the base models that are trained on a training set to each of its datasets."""
+        """Add the base models that are trained on a training set, with members of ensembles, to its datasets."""
         row = self.sheets["training_sets"][training_set]
-        for base_model in self.trained(row):
-            model = self.base_models[base_model]
+        wanted = set(row["base_models"])
+        for ensemble in row["base_models"]:
+            wanted.update(self.base_models[ensemble]["members"])
+        for base_model, model in self.base_models.items():
+            of_task = model["task"] == row["task"] and (row["given"] or not wants_model(model))
+            if model["include"] == "no" or not (base_model in wanted if wanted else of_task):
+                continue
             only = model["datasets"] if model["include"] == "yes" else []
             for dataset in row["datasets"]:
                 if only and dataset not in only:
@@ -80,18 +85,6 @@ class Plan:
                 if other != training_set:
                     expected = f"a dataset on which {base_model} of {other} is not tested"
                     self.sheets["training_sets"].refuse(training_set, "datasets", repr(dataset), expected)
-
-    def trained(self, row: Row) -> list[str]:
-        """List the base models to train on a training set, including members of ensembles."""
-        wanted = set(row["base_models"])
-        for name in row["base_models"]:
-            wanted.update(self.base_models[name]["members"])
-        return [
-            name
-            for name, model in self.base_models.items()
-            if model["task"] == row["task"] and model["include"] != "no"
-            and (name in wanted if wanted else row["given"] or not wants_model(model))
-        ]  # fmt: skip
 
     # Files of datasets.
 
@@ -236,26 +229,20 @@ class Plan:
             if tested != dataset:
                 continue
             of_set = self.sheets["training_sets"][training_set]
-            described |= {
-                f"training_set {training_set}": _words(of_set),
-                "seed": str(self.config["resampling"]["seed"]),
-            }
+            described["seed"] = str(self.config["resampling"]["seed"])
+            described[f"training_set {training_set}"] = _words(of_set)
             for name in (trained, *of_set["given"]):
                 model = self.base_models[name]
-                described[f"base_model {name}"] = _words({key: model[key] for key in DESCRIBED if key in model})
+                described[f"base_model {name}"] = _words(model)
                 described |= {f"jar {jar}": self.sheets["jars"][jar]["coordinates"] for jar in jars_of(model)}
         return described
 
 
-DESCRIBED = ("train", "predict", "members", "sizes", "reproducible")
-"""Keys of a base model on which its outputs depend."""
-
-
 def _words(row: Row) -> str:
-    cells = {
-        key: " ".join(map(str, cell)) if isinstance(cell, list) else str(cell) for key, cell in row.items() if cell
-    }
-    return "; ".join(f"{key}: {cell}" for key, cell in cells.items())
+    """The cells of a training set or base model on which outputs depend."""
+    keys = "files selection options sizes unlabelled given train predict members reproducible".split()
+    cells = {key: row[key] for key in keys if row.get(key)}
+    return "; ".join(f"{key}: {' '.join(cell) if isinstance(cell, list) else cell}" for key, cell in cells.items())
 
 
 def _is_installed(module: str) -> bool:
@@ -270,7 +257,7 @@ def wants_model(base_model: Row) -> bool:
     return "{given}" in base_model.get("train", "") + base_model["predict"]
 
 
-def sets_of(sizes: Mapping[str, int], scale: float) -> dict[str, None]:
+def sets_of(sizes: Mapping[str, int], scale: float) -> list[str]:
     """Select the resampled training sets of a base model, such as `half-2`: a share of all, rounded down, at least one.
 
     Sizes take turns, so that they keep their proportions; in a tie, the size named last (the smallest and cheapest)
@@ -282,4 +269,4 @@ def sets_of(sizes: Mapping[str, int], scale: float) -> dict[str, None]:
     # The decimal share as written: 0.29 of 100 is 29, although the nearest float is slightly less.
     n_taken = max(1, math.floor(Fraction(str(scale)) * len(turns)))
     taken = set(sorted(turns, key=turns.__getitem__)[:n_taken])
-    return {name: None for name in turns if name in taken}
+    return [name for name in turns if name in taken]

@@ -136,7 +136,7 @@ def test_systems_are_base_models_on_resampled_sets(own):
      (0.1, ["half-1"]), (0.34, ["full-1", "half-1"])],
 )  # fmt: skip
 def test_a_share_of_the_systems_keeps_the_proportions_of_sizes(scale, expected):
-    assert list(plan.sets_of({"full": 2, "half": 4}, scale)) == expected
+    assert plan.sets_of({"full": 2, "half": 4}, scale) == expected
 
 
 def test_all_trainings_of_the_study_have_what_they_are_given():
