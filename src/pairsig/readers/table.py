@@ -239,12 +239,17 @@ class Reading:
     def _scored(self) -> _Scored:
         if "gold" in self.declared:
             return self._of_answers()
+        if not self.columns_of.get("systems") and (counted := self._of_metrics()):
+            return counted
+        if len(self.asked) > 1:
+            names = listed(getattr(metric, "name", metric) for metric in self.asked)
+            raise self.error(f"the metrics {names} for scores, expected one of them")
         if systems := self.columns_of.get("systems") or self._wide():
             asked = self.asked[0] if self.asked else ""
             if isinstance(asked, str) and asked.lower() not in ("", "accuracy", "mean"):
                 raise self.error(f"--systems with --metric {asked}, expected scores, whose mean is compared, or --gold")
             return _Scored((self._named_mean(asked, SCORE),), {name: [name] for name in systems}, self._scores)
-        return self._of_metrics() or self._of_columns()
+        return self._of_columns()
 
     def _wide(self) -> list[str]:
         """The columns of a frame with ids as its index and only numbers, if nothing else is said about them."""
