@@ -240,8 +240,9 @@ class Plan:
 
 def _words(row: Row) -> str:
     """The cells of a training set or base model on which outputs depend."""
-    keys = "files selection options sizes unlabelled given train predict members reproducible".split()
-    cells = {key: row[key] for key in keys if row.get(key)}
+    training_set = ("files", "selection", "options", "sizes", "unlabelled", "given")
+    base_model = ("train", "predict", "members", "reproducible")
+    cells = {key: row[key] for key in (*training_set, *base_model) if row.get(key)}
     return "; ".join(f"{key}: {' '.join(cell) if isinstance(cell, list) else cell}" for key, cell in cells.items())
 
 
