@@ -8,7 +8,7 @@ scored by the target.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from os import fspath
 
@@ -111,7 +111,7 @@ def read_translated(
     if styles and (len(styles) != 2 or not set(styles) <= STYLES.keys()):
         raise InputError(f"found hansards={hansards}, expected two of {', '.join(STYLES)} joined by a hyphen")
     tokenizer = translation.tokenizer(tokenize)
-    for pair in _treebanks(path, target) if ".conllu" in fspath(path) else _pairs(path, target, numbered):
+    for pair in _pairs(path, target, numbered):
         sides = (pair.text.lower() if lowercase else pair.text).split(BETWEEN)
         sides = [tokenizer(side) for side in sides]
         sides = [_written(side, style) for side, style in zip(sides, styles, strict=True)] if styles else sides
@@ -138,16 +138,17 @@ def target_of(text: str) -> str:
     return text.partition(BETWEEN)[2]
 
 
-def _pairs(path: AnyPath, target: AnyPath, numbered: bool) -> Sequence[Segment]:
-    """Join the lines of two files, with words separated by single spaces."""
-    sides = [_lines(file, numbered) for file in (path, target)]
+def _pairs(path: AnyPath, target: AnyPath, numbered: bool) -> list[Segment]:
+    """Join the sentences of two files, with words separated by single spaces."""
+    sides = [
+        list(_of_treebank(file) if ".conllu" in fspath(file) else _of_lines(file, numbered)) for file in (path, target)
+    ]
     if len(sides[0]) != len(sides[1]):
-        raise InputError(f"{target}: found {len(sides[1])} lines, expected {len(sides[0])} as in {path}")
-    return [Segment(BETWEEN.join(pair), document=document_of(path)) for pair in zip(*sides, strict=True)]
+        raise InputError(f"{target}: found {len(sides[1])} sentences, expected {len(sides[0])} as in {path}")
+    return [replace(source, text=f"{source.text}{BETWEEN}{other.text}") for source, other in zip(*sides, strict=True)]
 
 
-def _lines(path: AnyPath, numbered: bool) -> list[str]:
-    lines = []
+def _of_lines(path: AnyPath, numbered: bool) -> Iterator[Segment]:
     for number, line in enumerate(open_text(path), start=1):
         match = _NUMBER.match(line) if numbered else None
         if numbered and match is None:
@@ -155,19 +156,13 @@ def _lines(path: AnyPath, numbered: bool) -> list[str]:
         text = _SPACE.sub(" ", line[match.end() if match else 0 :].rstrip("\n")).strip(" ")
         if not text or "|||" in text.split(" "):
             raise InputError(f"{path}, line {number}: found {text[:40]!r}, expected words without '|||'")
-        lines.append(text)
-    return lines
+        yield Segment(text, document=document_of(path))
 
 
-def _treebanks(path: AnyPath, target: AnyPath) -> Iterator[Segment]:
-    """Read the sentences of two treebanks in order."""
-    sides = [list(dependency.read(side)) for side in (path, target)]
-    if len(sides[0]) != len(sides[1]):
-        sizes = f"{path} has {len(sides[0])} sentences, {target} has {len(sides[1])}"
-        raise InputError(f"{sizes}, expected equally many")
-    for pair in zip(*sides, strict=True):
-        words = [" ".join(line.split("\t")[1].replace(" ", "") for line in side.text.split("\n")) for side in pair]
-        yield replace(pair[0], text=BETWEEN.join(words))
+def _of_treebank(path: AnyPath) -> Iterator[Segment]:
+    for sentence in dependency.read(path):
+        words = [line.split("\t")[1].replace(" ", "") for line in sentence.text.split("\n")]
+        yield replace(sentence, text=" ".join(words))
 
 
 def _written(text: str, style: str) -> str:
