@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 from base_models.formats import TOP, read_tree, read_trees
@@ -32,33 +31,36 @@ BETWEEN = "@@@"
 
 def hide(tree: Node) -> Node:
     """Mark the labels of a tree, below ROOT."""
-    return [ROOT, *(_relabelled(child, _hidden) for child in tree[1:])]
+    hidden = _changed(tree, _hidden, lambda leaf: [_hidden(leaf[0]), leaf[1]])
+    return [ROOT, *hidden[1:]]
 
 
 def show(tree: Node, tagged: Sequence[tuple[str, str]]) -> Node:
     """Restore the labels of a tree below TOP, with the words and tags of the input."""
+    if (n_words := len(words(tree))) != len(tagged):
+        raise InputError(f"found a tree with {n_words} words, expected {len(tagged)} as in the input")
+    leaves = iter(tagged)
     children = tree[1:] if tree[0] in ("", ROOT, TOP) else [tree]
-    shown = [TOP, *(_relabelled(child, _shown) for child in children)]
-    leaves = list(_preterminals(shown))
-    if len(leaves) != len(tagged):
-        raise InputError(f"found a tree with {len(leaves)} words, expected {len(tagged)} as in the input")
-    for leaf, (tag, word) in zip(leaves, tagged, strict=True):
-        leaf[:] = [tag, word]
-    return shown
+    return [TOP, *(_changed(child, _shown, lambda _: [*next(leaves)]) for child in children)]
 
 
 def tag(tree: Node) -> Node:
-    """Hide a tree below TOP with tags attached to words, for programs that accept no tags but use word endings."""
-    tagged = _relabelled(tree, str)
-    for leaf in _preterminals(tagged):
-        leaf[1] = f"{leaf[1]}{BETWEEN}{leaf[0]}"
+    """Attach the tags of a hidden tree to its words, for programs that accept no tags but use word endings."""
+    tagged = _changed(tree, str, lambda leaf: [leaf[0], f"{leaf[1]}{BETWEEN}{leaf[0]}"])
     return [TOP, *tagged[1:]]
 
 
 def heads(trees: Iterable[Node]) -> Iterator[str]:
     """Write head rules in OpenNLP's format, one line per label: number of fields, label, from left to right."""
-    labels = set(chain.from_iterable(_phrases(hide(tree)) for tree in trees))
-    return (f"2 {label} 1" for label in sorted(labels - {ROOT} | {TOP}))
+    labels = {TOP}
+
+    def note(label: str) -> str:
+        labels.add(label)
+        return label
+
+    for tree in trees:
+        _changed(hide(tree), note, list)
+    return (f"2 {label} 1" for label in sorted(labels - {ROOT}))
 
 
 FORMS: dict[str, Callable[[Node], str]] = {
@@ -118,24 +120,11 @@ def _shown(label: str) -> str:
     return label.removeprefix(MARK).replace(MARK, "-")
 
 
-def _relabelled(tree: Node, change: Callable[[str], str]) -> Node:
-    return [change(tree[0]), *(child if isinstance(child, str) else _relabelled(child, change) for child in tree[1:])]
-
-
-def _phrases(tree: Node) -> Iterator[str]:
-    """Collect the labels of all nodes above the tags."""
-    if not isinstance(tree[1], str):
-        yield tree[0]
-        for child in tree[1:]:
-            yield from _phrases(child)
-
-
-def _preterminals(tree: Node) -> Iterator[Node]:
-    if len(tree) == 2 and isinstance(tree[1], str):
-        yield tree
-    else:
-        for child in tree[1:]:
-            yield from _preterminals(child)
+def _changed(node: Node, label: Callable[[str], str], leaf: Callable[[Node], Node]) -> Node:
+    """A tree with other labels of constituents, and other leaves (a tag and a word) from left to right."""
+    if len(node) == 2 and isinstance(node[1], str):
+        return leaf(node)
+    return [label(node[0]), *(_changed(child, label, leaf) for child in node[1:])]
 
 
 if __name__ == "__main__":
