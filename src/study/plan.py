@@ -241,7 +241,7 @@ class Plan:
 def _words(row: Row) -> str:
     """The cells of a training set or base model on which outputs depend."""
     training_set = ("files", "selection", "options", "sizes", "unlabelled", "given")
-    base_model = ("train", "predict", "members", "reproducible")
+    base_model = ("train", "predict", "members")
     cells = {key: row[key] for key in (*training_set, *base_model) if row.get(key)}
     return "; ".join(f"{key}: {' '.join(cell) if isinstance(cell, list) else cell}" for key, cell in cells.items())
 

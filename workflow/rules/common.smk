@@ -1,6 +1,7 @@
 """The checked configuration and sheets, and functions for the inputs and params of rules.
 
-The plan (src/study/plan.py) says what the jobs of a run read and do; it imports neither numpy nor pandas.
+The plan (src/study/plan.py) says what the jobs of a run read and do; it imports neither numpy nor pandas. Cells of long
+sheets are taken without lookup(), which searches a whole sheet for every job.
 """
 
 import re

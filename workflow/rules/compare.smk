@@ -22,7 +22,7 @@ rule compare:
     resources:
         runtime=grown(60),
     params:
-        metric=lookup(dpath="{dataset}/metric", within=DATASETS),
+        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
         drawn=lambda wildcards: PLAN.drawn(wildcards.dataset),
         part="1-of-1",
         code=code("study.test_sets.all_pairs"),
@@ -75,7 +75,7 @@ rule resize:
     resources:
         runtime=grown(180),
     params:
-        metric=lookup(dpath="{dataset}/metric", within=DATASETS),
+        metric=lambda wildcards: DATASETS[wildcards.dataset]["metric"],
         made=lambda wildcards: sheets.pairs(DATASETS[wildcards.dataset]["test_sets"]),
         drawn=lambda wildcards: PLAN.drawn(wildcards.dataset, made=True),
         code=code("study.test_sets.all_pairs", "study.test_sets.resize"),

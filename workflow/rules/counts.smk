@@ -38,6 +38,6 @@ rule pool:
         "../envs/pairsig.yaml"
     params:
         # Snakemake compares inputs as a set, but another order gives other draws.
-        order=lookup(dpath="{dataset}/pool", within=DATASETS),
+        order=lambda wildcards: DATASETS[wildcards.dataset]["pool"],
     script:
         "../scripts/pool.py"

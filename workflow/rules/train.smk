@@ -49,13 +49,13 @@ rule train:
     retries: RETRIES
     conda:
         "../envs/retrain.yaml"
-    threads: lookup(dpath="{base_model}/threads", within=BASE_MODELS)
+    threads: lambda wildcards: BASE_MODELS[wildcards.base_model]["threads"]
     resources:
-        mem_mb=grown(lookup(dpath="{base_model}/mem_mb", within=BASE_MODELS)),
-        runtime=grown(lookup(dpath="{base_model}/runtime", within=BASE_MODELS)),
+        mem_mb=grown(lambda wildcards: BASE_MODELS[wildcards.base_model]["mem_mb"]),
+        runtime=grown(lambda wildcards: BASE_MODELS[wildcards.base_model]["runtime"]),
         attempt=lambda wildcards, attempt: attempt,
     params:
-        command=lookup(dpath="{base_model}/train", within=BASE_MODELS),
+        command=lambda wildcards: BASE_MODELS[wildcards.base_model]["train"],
         # Of `half-3` and the seed 2012, it is 2015.
         seed=lambda wildcards: DRAWN["seed"] + int(wildcards.resampled.split("-")[1]),
         attempts=ATTEMPTS,
@@ -79,13 +79,13 @@ rule predict:
     retries: RETRIES
     conda:
         "../envs/retrain.yaml"
-    threads: lookup(dpath="{base_model}/threads", within=BASE_MODELS)
+    threads: lambda wildcards: BASE_MODELS[wildcards.base_model]["threads"]
     resources:
-        mem_mb=grown(lookup(dpath="{base_model}/mem_mb", within=BASE_MODELS)),
-        runtime=grown(lookup(dpath="{base_model}/runtime", within=BASE_MODELS)),
+        mem_mb=grown(lambda wildcards: BASE_MODELS[wildcards.base_model]["mem_mb"]),
+        runtime=grown(lambda wildcards: BASE_MODELS[wildcards.base_model]["runtime"]),
         attempt=lambda wildcards, attempt: attempt,
     params:
-        command=lookup(dpath="{base_model}/predict", within=BASE_MODELS),
+        command=lambda wildcards: BASE_MODELS[wildcards.base_model]["predict"],
         attempts=ATTEMPTS,
     script:
         "../scripts/predict.py"
