@@ -1,4 +1,7 @@
-"""The paper's claims today, and its Figure 2, once more from the embedded counts with numpy and pyarrow alone."""
+"""The paper's claims today, and its Figure 2, once more from the embedded counts with numpy and pyarrow alone.
+
+In simulated worlds, the coverage of the intervals.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from math import lgamma
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
+from study.analysis import over_systems
 from test_recomputed import BLEU, STATISTICS, bleu, bleu_influence, counts, influence, reference
 
 LATE = sorted(path.stem for path in STATISTICS.glob("wmt2[1-4]-*.parquet"))
@@ -120,24 +125,57 @@ def test_how_often_the_better_model_wins_in_another_category(name, data):
     assert float(row["value_high"]) < float(row["expected"])  # what the page says of all four
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n_groups", "n_sets"), [(12, 8), (30, 5)])
-def test_intervals_cover_the_true_rate(n_groups, n_sets):
-    """Wins of pairs whose rate depends on both systems and on the test set: 150 worlds, true rate by simulation."""
-    from scipy.special import ndtr
-
-    from study.beyond import today
-
-    rng, covered, worlds = np.random.default_rng(5), 0, 150
+def coverage_of_rates(n_groups: int, n_sets: int, in_pairs: bool, n_worlds: int) -> float:
+    """How often intervals contain the true rate of wins that depend on both systems and on one test set or two."""
+    rng, covered = np.random.default_rng(5), 0
     first, second = np.triu_indices(n_groups, 1)
-    truth = float(ndtr(0.6 / np.sqrt(1 + 0.3**2 + 2 * 0.2**2)))
-    for _ in range(worlds):
-        of_system, of_set = rng.normal(0, 0.2, n_groups), rng.normal(0, 0.3, n_sets)
-        level = 0.6 + of_system[first] + of_system[second] + of_set[:, None]
-        hits = (rng.random(level.shape) < ndtr(level)).astype(float).ravel()
-        groups = np.tile(np.stack([first, second], axis=1), (n_sets, 1))
-        sets = np.repeat(np.arange(n_sets), len(first))[:, None]
-        value, low, high = today._of_rate(hits, groups, sets)
+    ordered = permutations(range(n_sets), 2) if in_pairs else ((number, -1) for number in range(n_sets))
+    test_sets = np.array([*ordered])
+    sd_systems, sd_test_sets = 0.2, 0.3
+    variance = 2 * sd_systems**2 + (2 if in_pairs else 1) * sd_test_sets**2
+    truth = ndtr(0.6 / np.sqrt(1 + variance))
+    for _ in range(n_worlds):
+        of_system, of_set = rng.normal(0, sd_systems, n_groups), rng.normal(0, sd_test_sets, n_sets)
+        of_row = of_set[test_sets].sum(axis=1) if in_pairs else of_set
+        level = 0.6 + of_system[first] + of_system[second] + of_row[:, None]
+        wins = (rng.random(level.shape) < ndtr(level)).ravel()
+        systems = np.tile(np.stack([first, second], axis=1), (len(test_sets), 1))
+        value, low, high = over_systems.share(wins, systems, np.repeat(test_sets, len(first), axis=0))
         assert low <= value <= high
         covered += low <= truth <= high
-    assert covered / worlds > 0.85  # 95 % nominal; few test sets cost some of it
+    return covered / n_worlds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_groups", "n_sets", "in_pairs", "documented"),
+    [(12, 8, False, 0.95), (30, 5, False, 0.95), (28, 14, True, 0.95), (12, 6, True, 0.91), (11, 5, True, 0.92)],
+)
+def test_intervals_cover_the_true_rate(n_groups, n_sets, in_pairs, documented):
+    assert coverage_of_rates(n_groups, n_sets, in_pairs, 150) > documented - 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def coverage_of_slopes(n_systems: int, n_sets: int, n_worlds: int) -> float:
+    """How often intervals contain the true slope, with levels and slopes of test sets and heavy tails of systems."""
+    rng, covered = np.random.default_rng(9), 0
+    first, second = np.triu_indices(n_systems, 1)
+    for _ in range(n_worlds):
+        parts = []
+        for number in range(n_sets):
+            of_x, of_y = rng.normal(0, 0.4, n_systems), 0.1 * rng.standard_t(4, n_systems)
+            x = of_x[first] + of_x[second] + rng.normal(0, 0.2, len(first))
+            slope = rng.normal(0.45, 0.05) if n_sets > 1 else 0.45
+            noise = of_y[first] + of_y[second] + rng.normal(0, 0.05, len(first))
+            parts.append((rng.normal() + slope * x + noise, x, np.full(len(first), number)))
+        y, x, level = map(np.concatenate, zip(*parts, strict=True))
+        systems = np.stack([first, second], axis=1)
+        members = np.stack([level, np.full(len(level), -1)], axis=1) if n_sets > 1 else systems
+        _, low, high = over_systems.slope(y, x, level, members)
+        covered += low <= 0.45 <= high
+    return covered / n_worlds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_systems", "n_sets"), [(12, 1), (28, 1), (12, 4), (12, 14)])
+def test_intervals_cover_the_true_slope(n_systems, n_sets):
+    assert coverage_of_slopes(n_systems, n_sets, 100) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 100)

@@ -46,7 +46,7 @@ def members(first: ArrayLike, second: ArrayLike) -> Codes:
 
 def n_members(systems: Codes) -> int:
     """Number of different systems."""
-    return int(np.count_nonzero(np.bincount(systems.ravel())))
+    return int(np.count_nonzero(np.bincount(systems[systems >= 0])))
 
 
 def drawn(test_sets: Codes) -> Codes:
@@ -57,7 +57,7 @@ def drawn(test_sets: Codes) -> Codes:
 
 def replicates(systems: Codes, weights: ArrayLike = 1.0) -> Floats:
     """Weights of all rows, then of the rows that remain without each system; shape (1 + systems, rows)."""
-    deleted = np.unique(systems)[:, None]
+    deleted = np.unique(systems[systems >= 0])[:, None]
     remains = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
     replicated: Floats = np.asarray(weights) * np.vstack([np.ones(remains.shape[1]), remains])
     return replicated
@@ -200,6 +200,21 @@ def mean(values: Floats, systems: Codes, test_sets: Codes | None = None) -> Esti
     """Mean over rows with its interval."""
     middle = float(values.mean())
     return middle, *interval(middle, *variance((values - middle) / len(values), systems, test_sets))
+
+
+def slope(y: Floats, x: Floats, level: NDArray[np.intp], members: Codes) -> Estimate:
+    """Slope of y on x by least squares, with a level of its own for the rows of each number in `level`.
+
+    The interval is Student's, by the jackknife that leaves out one of the `members` (systems or test sets) at a time.
+    """
+
+    def of(weights: Floats) -> float:
+        total = np.maximum(np.bincount(level, weights), _LEAST)  # a level may be left out
+        dx, dy = (values - (np.bincount(level, weights * values) / total)[level] for values in (x, y))
+        # Sums instead of dot products, whose last digits depend on the number of threads.
+        return float((weights * dx * dy).sum() / (weights * dx**2).sum())
+
+    return jackknifed(np.array([of(weights) for weights in replicates(members)]))
 
 
 def joined(parts: Sequence[T], **others: Any) -> T:

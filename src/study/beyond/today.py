@@ -5,23 +5,20 @@ systems in points, dᵢ = uᵢᴬ − uᵢᴮ minus their mean, and n segments, 
 √(n/(n − 1) Σ dᵢ²), and p is that of Student's t with n − 1 degrees of freedom, two-sided. The gain at which p,
 one-sided, is 0.05 is 1.645 standard errors; the critical difference of a test set is its median over the pairs.
 
-Intervals are 2.5 and 97.5 % quantiles of `N_RESAMPLES` resamples of systems (in groups, such as a team or a model in
-several modes) and of test sets or domains, drawn together. A row with the groups g and h on the test sets s and t has
-the weight m_g m_h c_s c_t, where m and c are how often each was drawn (Owen and Eckles 2012).
+Intervals are those of `study.analysis.over_systems`, over groups of systems (a team, or a model in several modes) and
+over test sets or domains.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pairsig.core.influence import influence_values
 from pairsig.core.statistics import Statistics
@@ -29,12 +26,23 @@ from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
 from study.analysis.first_order import Scored, squared_differences
-from study.analysis.over_systems import Codes, Estimate, Floats, cells, joined
-from study.analysis.pairs import Z_05
+from study.analysis.over_systems import (
+    Codes,
+    Estimate,
+    Floats,
+    cells,
+    drawn,
+    exp,
+    joined,
+    mean_of_independent,
+    n_members,
+    share,
+    slope,
+)
+from study.analysis.pairs import Z_05, quantile_interval
 from study.tables.columns import numeric, with_interval
 from study.test_sets import doubling
 
-N_RESAMPLES = 1000
 N_SPLITS = 20
 """Random splits of each test set into halves."""
 PAPER = 2034
@@ -87,12 +95,12 @@ TODAY = Table(
 class Pairs:
     """All pairs of different systems on one or several test sets; arrays have one row per pair."""
 
-    groups: Codes  # (pairs, 2): numbers of the systems' groups
+    groups: Codes  # (pairs, 2): numbers of the systems' groups, −1 instead of the same one again
     gain: Floats  # score of the first minus that of the second, in points
     error: Floats  # standard error of the gain
     correlation: Floats
     n: Codes  # segments
-    sets: Codes  # (pairs, 1): numbers of the test sets
+    sets: Codes  # (pairs, 2): number of the test set, and −1
 
     def needed(self, size: int) -> Floats:
         """Gain at which each pair reaches p = 0.05, one-sided, on so many segments."""
@@ -123,8 +131,9 @@ class _Measured:
         _, first = np.unique(counts.reshape(len(counts), -1), axis=0, return_index=True)
         chosen = np.sort(first)
         self.counts = np.asarray(counts[chosen], dtype=np.float64)
-        _, self.group = np.unique(np.asarray(data.groups)[chosen], return_inverse=True)
+        _, group = np.unique(np.asarray(data.groups)[chosen], return_inverse=True)
         self.pair = np.stack(np.triu_indices(len(chosen), 1), axis=1)
+        self.n_groups, self.groups = int(group.max()) + 1, _each_once(group[self.pair])
 
     def __len__(self) -> int:
         return int(self.counts.shape[1])
@@ -139,7 +148,18 @@ class _Measured:
             correlation = products[a, b] / np.sqrt(variance[a] * variance[b])
         error = np.sqrt(squared_differences(products, self.pair))
         gain, n = scored.quality[a] - scored.quality[b], np.full(len(a), scored.n)
-        return Pairs(self.group[self.pair], gain, error, correlation, n, np.zeros((len(a), 1), dtype=np.intp))
+        return Pairs(self.groups, gain, error, correlation, n, np.tile(np.array([0, -1]), (len(a), 1)))
+
+
+def _each_once(codes: Codes) -> Codes:
+    """The two members of each row, −1 instead of the same one again."""
+    repeated = np.stack([np.zeros(len(codes), dtype=bool), codes[:, 0] == codes[:, 1]], axis=1)
+    return np.where(repeated, -1, codes)
+
+
+def _after(start: int, codes: Codes) -> Codes:
+    """Numbers from `start`; −1 stays."""
+    return np.where(codes < 0, -1, codes + start)
 
 
 def _together(chosen: Sequence[_Measured]) -> Pairs:
@@ -147,63 +167,14 @@ def _together(chosen: Sequence[_Measured]) -> Pairs:
     parts, start = [], 0
     for number, item in enumerate(chosen):
         part = item.pairs()
-        parts.append(replace(part, groups=part.groups + start, sets=part.sets + number))
-        start += int(item.group.max()) + 1
+        parts.append(replace(part, groups=_after(start, part.groups), sets=_after(number, part.sets)))
+        start += item.n_groups
     return joined(parts)
 
 
-def _weights(rng: np.random.Generator, groups: Codes, sets: Codes) -> Iterator[Floats]:
-    """How often each row is drawn in each resample of groups and of test sets."""
-    n_groups, n_sets = int(groups.max()) + 1, int(sets.max()) + 1
-    same = groups[:, 0] == groups[:, 1]
-    for _ in range(N_RESAMPLES):
-        drawn = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups).astype(np.float64)
-        of_groups = np.where(same, drawn[groups[:, 0]], drawn[groups[:, 0]] * drawn[groups[:, 1]])
-        of_sets = np.ones(len(sets))
-        if n_sets > 1:
-            chosen = np.bincount(rng.integers(n_sets, size=n_sets), minlength=n_sets).astype(np.float64)
-            of_sets = chosen[sets].prod(axis=1)
-        weights: Floats = of_groups * of_sets
-        if weights.sum() > 0:
-            yield weights
-
-
-def interval(
-    statistic: Callable[[Floats], float], groups: Codes, sets: Codes, *, seed: int = 2012
-) -> tuple[float, float]:
-    """Quantiles of a weighted statistic over resamples of groups (rows, 2) and of test sets (rows, 1 or 2)."""
-    rng = np.random.default_rng(seed)
-    values = np.array([statistic(weights) for weights in _weights(rng, groups, sets)])
-    values = values[np.isfinite(values)]
-    return (float(np.quantile(values, 0.025)), float(np.quantile(values, 0.975))) if len(values) else (np.nan, np.nan)
-
-
-def _median(values: Floats, weights: Floats) -> float:
-    """Weighted median; the mean of two values if just half of the weight is at or below the first of them."""
-    order = np.argsort(values)
-    ordered, cumulated = values[order], np.cumsum(weights[order])
-    half = cumulated[-1] / 2
-    low, high = np.searchsorted(cumulated, half), np.searchsorted(cumulated, half, side="right")
-    return float(ordered[low] + ordered[high]) / 2
-
-
-def _of_median(values: Floats, groups: Codes) -> Estimate:
+def _median(values: Floats, groups: Codes) -> Estimate:
     """The median over the pairs of one test set, with its interval over systems."""
-    ends = interval(partial(_median, values), groups, np.zeros((len(values), 1), dtype=np.intp))
-    return _median(values, np.ones(len(values))), *ends
-
-
-def _of_rate(hits: NDArray[Any], groups: Codes, sets: Codes) -> Estimate:
-    """A share with its interval; one trial per test set where all rows agree, so that no interval has length 0."""
-    if not len(hits):
-        return np.nan, np.nan, np.nan
-    hits = hits.astype(np.float64)
-    value = float(hits.mean())
-    n_sets = len(np.unique(sets))
-    if value in (0.0, 1.0):
-        slack = 1 - 0.025 ** (1 / n_sets)
-        return (value, 0.0, slack) if value == 0 else (value, 1 - slack, 1.0)
-    return value, *interval(lambda weights: float(weights @ hits / weights.sum()), groups, sets)
+    return exp(quantile_interval(np.log(values), groups))
 
 
 def years(data: Iterable[Statistics]) -> pd.DataFrame:
@@ -223,7 +194,7 @@ def years(data: Iterable[Statistics]) -> pd.DataFrame:
             "correlation": float(np.nanmedian(pairs.correlation)),
             "score": float(np.median(measured.metric.score(measured.counts.sum(axis=1)))),
         }  # fmt: skip
-        rows.append(row | cells("critical_difference", _of_median(pairs.needed(PAPER), pairs.groups)))
+        rows.append(row | cells("critical_difference", _median(pairs.needed(PAPER), pairs.groups)))
     rows.sort(key=lambda row: (row["year"], row["dataset"]))
     return frame(YEARS, rows)
 
@@ -269,17 +240,12 @@ def _of_era(era: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
         inside = (gain > low) & (gain <= high)
         for size, error in (("", pairs.error), (f" at {PAPER:,} segments", scaled)):
             missed = _pvalue(gain[inside], error[inside], PAPER) >= 0.05
-            value = _of_rate(missed, pairs.groups[inside], pairs.sets[inside])
+            value = share(missed, pairs.groups[inside], drawn(pairs.sets[inside]))
             measured = f"share of {which} with two-sided p of 0.05 or more{size}"
             rows.append(_row("half a point", era, measured, int(inside.sum()), len(chosen), value))
-    needed = pairs.needed(PAPER)
-
-    def mean_of_medians(weights: Floats) -> float:
-        of_sets = [pairs.sets[:, 0] == number for number in range(len(chosen))]
-        return float(np.mean([_median(needed[rows], weights[rows]) for rows in of_sets if weights[rows].sum() > 0]))
-
-    value = (mean_of_medians(np.ones(len(needed))), *interval(mean_of_medians, pairs.groups, pairs.sets))
+    medians = [float(np.median(item.pairs().needed(PAPER))) for item in chosen]
     measured = f"critical difference at {PAPER:,} segments, mean over test sets"
+    value = mean_of_independent(medians)
     rows.append(_row("critical difference", era, measured, len(gain), len(chosen), value))
     return rows + _similar(era, chosen) + _sizes(era, chosen)
 
@@ -289,17 +255,8 @@ def _similar(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
     pairs = _together(chosen)
     usable = (pairs.error > 0) & (pairs.correlation < 1 - 1e-9)
     x, y = np.log(1 - pairs.correlation[usable]), np.log(pairs.error[usable])
-    code = pairs.sets[usable, 0]
-
-    def slope(weights: Floats) -> float:
-        total = np.bincount(code, weights, len(chosen))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            of_x, of_y = (np.bincount(code, weights * values, len(chosen)) / total for values in (x, y))
-        dx, dy = x - np.nan_to_num(of_x)[code], y - np.nan_to_num(of_y)[code]
-        spread = float((weights * dx) @ dx)
-        return float((weights * dx) @ dy) / spread if spread > 0 else np.nan
-
-    value = (slope(np.ones(len(x))), *interval(slope, pairs.groups[usable], pairs.sets[usable]))
+    sets = pairs.sets[usable]
+    value = slope(y, x, sets[:, 0], sets if len(chosen) > 1 else pairs.groups[usable])
     measured = "exponent of 1 − correlation in the standard error"
     return [_row("similar systems", name, measured, len(x), len(chosen), value)]
 
@@ -311,11 +268,9 @@ def _sizes(name: str, chosen: Sequence[_Measured]) -> list[dict[str, Any]]:
         sizes = np.array([*doubling(100, len(item)), len(item)])
         medians = [float(np.median(item.pairs(slice(0, int(size))).error)) for size in sizes]
         slopes.append(float(np.polyfit(np.log(sizes), np.log(medians), 1)[0]))
-    values = np.array(slopes)
-    no_groups, sets = np.zeros((len(values), 2), dtype=np.intp), np.arange(len(values))[:, None]
-    ends = interval(lambda weights: float(weights @ values / weights.sum()), no_groups, sets)
     measured = "exponent of the number of segments, first 100, 200, 400 … segments, mean over test sets"
-    return [_row("size", name, measured, sum(len(item.pair) for item in chosen), len(chosen), (values.mean(), *ends))]
+    n_pairs = sum(len(item.pair) for item in chosen)
+    return [_row("size", name, measured, n_pairs, len(chosen), mean_of_independent(slopes))]
 
 
 def _replication(name: str, chosen: Sequence[_Measured], least: int) -> list[dict[str, Any]]:
@@ -340,9 +295,10 @@ def _replication(name: str, chosen: Sequence[_Measured], least: int) -> list[dic
                 z = np.abs(on.gain) / (on.error * np.sqrt(1 + on.n / against.n))
             again = np.where(against.gain == 0, 0.5, np.sign(on.gain) == np.sign(against.gain))
             pvalue = _pvalue(on.gain[usable], on.error[usable], len(first))
-            sets = np.broadcast_to([start_set + a, start_set + b], (int(usable.sum()), 2))
-            records[kind].append((pvalue, again[usable], ndtr(z[usable]), on.groups[usable] + start_group, sets))
-        start_group += int(item.group.max()) + 1
+            groups = _after(start_group, on.groups[usable])
+            sets = _each_once(np.tile(np.array([start_set + a, start_set + b]), (len(groups), 1)))
+            records[kind].append((pvalue, again[usable], ndtr(z[usable]), groups, sets))
+        start_group += item.n_groups
         start_set += max(1, len(parts))
     rows = []
     for kind, record in records.items():
@@ -351,8 +307,8 @@ def _replication(name: str, chosen: Sequence[_Measured], least: int) -> list[dic
         pvalue, again, expected, groups, sets = (np.concatenate(part) for part in zip(*record, strict=True))
         low, high = TWO_SIDED
         inside = (pvalue > low) & (pvalue <= high)
-        value = _of_rate(again[inside], groups[inside], sets[inside])
-        n, n_sets = int(inside.sum()), len(np.unique(sets[inside]))
+        value = share(again[inside], groups[inside], drawn(sets[inside]))
+        n, n_sets = int(inside.sum()), n_members(sets[inside])
         measured = f"the winner wins again on {kind}, two-sided p from {low:g} to {high:g}"
         rows.append(_row("wins again", name, measured, n, n_sets, value, float(expected[inside].mean())))
     return rows
@@ -362,6 +318,6 @@ def _items(name: str, item: _Measured) -> list[dict[str, Any]]:
     """The critical difference of a benchmark with 500 items, and with all that it has."""
     pairs, rows = item.pairs(), []
     for size in (500, len(item)):
-        value, measured = _of_median(pairs.needed(size), pairs.groups), f"critical difference with {size:,} items"
+        value, measured = _median(pairs.needed(size), pairs.groups), f"critical difference with {size:,} items"
         rows.append(_row("critical difference", name, measured, len(pairs.gain), 1, value))
     return rows

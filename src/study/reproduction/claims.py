@@ -19,14 +19,13 @@ from study.analysis.over_systems import (
     Estimate,
     Floats,
     exp,
-    interval,
     jackknifed,
     mean,
     mean_of_independent,
     members,
     replicates,
     share,
-    variance,
+    slope,
 )
 from study.analysis.pairs import (
     MIN_PAIRS,
@@ -348,29 +347,25 @@ def _within_test_sets(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     here = pairs[pairs["dataset"] == COMBINED_HERE]
     if len(here):
         yield _row("factor-of-two", "3.2.3", COMBINED_HERE, measured, len(here), *_exponent(here), 0.5)
-    n, (slope, low, high) = len(pairs), _exponent(pairs)
-    yield row(measured, n, slope, low, high, 0.5)
+    n, (exponent, low, high) = len(pairs), _exponent(pairs)
+    yield row(measured, n, exponent, low, high, 0.5)
     log_distance = pairs["log_distance"].to_numpy(float)
     median = float(np.exp(np.median(pairs["critical_difference"])))
     median_correlation = float(1 - np.exp(np.median(log_distance)))
     for target in (0.28, 0.37):
-        # critical difference ∝ (1 − ρ)^slope, solved for ρ
-        wanted = 1 - (1 - median_correlation) * (target / median) ** (1 / slope)
+        # critical difference ∝ (1 − ρ)^exponent, solved for ρ
+        wanted = 1 - (1 - median_correlation) * (target / median) ** (1 / exponent)
         measured = f"correlation at which the critical difference is {target} (reference: median pair)"
         yield row(measured, n, wanted, reference=median_correlation)
         measured = f"share of pairs with at least this correlation ({wanted:.2f})"
         yield row(measured, n, *share(log_distance <= np.log1p(-wanted), systems))
 
 
-def _exponent(pairs: pd.DataFrame) -> tuple[float, float, float]:
-    """The slope of the log critical difference against log(1 − ρ) within test sets, by least squares, and its ends."""
-    columns = ["critical_difference", "log_distance"]
-    centred = pairs[columns] - pairs.groupby("dataset")[columns].transform("mean")
-    dy, dx = centred.to_numpy(float).T
-    slope = float(dx @ dy / (dx @ dx))
-    residuals = dx * (dy - slope * dx) / (dx @ dx)
-    systems = members(pairs["system_a"], pairs["system_b"])
-    return slope, *interval(slope, *variance(residuals, systems))
+def _exponent(pairs: pd.DataFrame) -> Estimate:
+    """The slope of the log critical difference against log(1 − ρ) within test sets, and its ends."""
+    y, x = (pairs[column].to_numpy(float) for column in ("critical_difference", "log_distance"))
+    test_sets, _ = pd.factorize(pairs["dataset"])
+    return slope(y, x, test_sets, members(pairs["system_a"], pairs["system_b"]))
 
 
 def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
