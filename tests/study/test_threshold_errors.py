@@ -18,8 +18,8 @@ from scipy.stats import norm
 from pairsig import Statistics
 from pairsig.io.tables import frame
 from pairsig.metrics import registry
-from study.analysis import pairs
 from study.analysis.first_order import Scored
+from study.analysis.pairs import PAPER_WINDOW
 from study.reproduction import threshold_errors, thresholds
 from study.reproduction.check import check
 from study.tables.columns import PUBLISHED
@@ -154,7 +154,7 @@ def disagreements(world: World, n_runs: int, n_systems: int = 45, n_segments: in
         table = compared[0].assign(system_a=positions[:, 0], system_b=positions[:, 1])
         p = norm.sf(table["gain"] / table["standard_error"])
         table = table.assign(pvalue_one_sided=p, pvalue_low=p, pvalue_high=p)
-        row = thresholds._critical_differences(table, pairs.PAPER_WINDOW, 95)
+        row = thresholds._critical_differences(table, PAPER_WINDOW, 95)
         if row["verdict"] != "estimated" or np.isnan(printed):
             continue
         key = {"dataset": "d", "test_set": "whole", "subset": "all"}

@@ -83,8 +83,8 @@ _TWO_DECIMALS = _fixed(2)
 
 
 def _share(value: float) -> str:
-    """Format a share in per cent, with two significant digits if it is below 1 %."""
-    return f"{100 * value:#.2g} %".replace(". ", " ") if 0 < abs(value) < 0.00995 else percent(value)
+    """Format a share in per cent, with two decimals if it is below 1 %."""
+    return f"{100 * value:.2f} %" if 0 < abs(value) < 0.00995 else percent(value)
 
 
 @dataclass(frozen=True)
