@@ -38,6 +38,10 @@ YAML = ("training_sets", "base_models")
 """Sheets in YAML, because they contain commands and lists."""
 
 
+ORDER = {"additionalProperties": 0, "required": 2}
+"""Mistakes of these kinds are reported before and after all others: a misspelt name explains a missing one."""
+
+
 class Mistake(Exception):
     """A mistake of the user, as a sentence."""
 
@@ -91,7 +95,7 @@ def complete(value: Row, schema: Mapping[str, Any]) -> Row:
 def check(value: Row, validator: Draft202012Validator, place: Callable[[Sequence[str]], str]) -> Row:
     """Check a configuration or a row, and fill in what it leaves out."""
     value = typed(value, validator.schema)
-    for error in sorted(validator.iter_errors(value), key=lambda error: error.validator != "additionalProperties"):
+    for error in sorted(validator.iter_errors(value), key=lambda error: ORDER.get(error.validator, 1)):
         _explain(error, validator.schema, place)
     return complete(value, validator.schema)
 
@@ -112,7 +116,7 @@ def _explain(error: ValidationError, schema: Mapping[str, Any], place: Callable[
         refuse(place(path), f"the unknown name {name!r}", one_among(name, inside) if inside else expected)
     if error.validator == "required":
         name = next(name for name in error.validator_value if name not in found)
-        refuse(place([*path, name]), "nothing", str((error.schema.get("properties") or known)[name]["description"]))
+        refuse(place([*path, name]), "nothing", str(inner["properties"][name]["description"]))
     if error.validator == "oneOf" and not path:
         both = "train" in found and "members" in found
         refuse(place(["train"]), repr(found["train"]) if both else "nothing", str(known["train"]["description"]))
@@ -160,6 +164,8 @@ def _table_rows(path: Path, validator: Draft202012Validator, _: Sequence[str]) -
         for column in header:
             if column not in known:
                 refuse(f"{path}, line 1", f"the unknown column {column!r}", one_among(column, known))
+            if header.count(column) > 1:
+                refuse(f"{path}, line 1", f"the column {column!r} again", "it once")
         for column in validator.schema["required"]:
             if column not in header:
                 refuse(f"{path}, line 1", f"no column {column!r}", "one")

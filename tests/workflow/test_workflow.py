@@ -128,10 +128,24 @@ def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
     assert set(tables.read(tmp_path / "results/comparisons/example.parquet")["n_resamples"]) == {100}
 
 
-def test_a_mistake_is_one_sentence_before_the_first_job(tmp_path):
-    configured(tmp_path, datasets=["hansard"])
+FIGURE = {"kind": "of_tables", "function": "summaries.table_1", "tables": ["calibratoin"], "title": "", "caption": ""}
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (
+            {"datasets": ["hansard"]},
+            "datasets: found 'hansard', expected a name in datasets.tsv, did you mean hansards?",
+        ),
+        ({"tables": ["threshold"]}, "tables: found 'threshold', expected one of systems, thresholds, size_scaling, "),
+        ({"figures": {"a": FIGURE}}, "figures: a: tables: found 'calibratoin', expected one of systems, thresholds, "),
+    ],
+)
+def test_a_mistake_is_one_sentence_before_the_first_job(mistake, message, tmp_path):
+    configured(tmp_path, **mistake)
     printed = snakemake(cwd=tmp_path, status=1)
-    assert "config: datasets: found 'hansard', expected a name in datasets.tsv, did you mean hansards?" in printed
+    assert f"config: {message}" in printed
     assert "Traceback" not in printed
 
 

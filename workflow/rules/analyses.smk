@@ -300,7 +300,6 @@ rule today:
 
 # The tables of this run.
 MADE = TABLES if config["tables"] == "all" else config["tables"]
-if unknown := set(MADE) - set(TABLES):
-    raise WorkflowError(
-        f"config: tables: found {sorted(unknown)[0]!r}, expected all or names among {', '.join(TABLES)}"
-    )
+check_tables("tables", MADE)
+for name, entry in config["figures"].items():
+    check_tables(f"figures: {name}: tables", entry.get("tables", []))

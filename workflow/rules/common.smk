@@ -84,6 +84,13 @@ def table(name):
     return [f"<results>/tables/{name}.tsv", html]
 
 
+def check_tables(key, names):
+    """Refuse a name in the configuration that is no table."""
+    if unknown := [name for name in names if name not in TABLES]:
+        expected = sheets.one_among(unknown[0], TABLES)
+        raise WorkflowError(f"config: {key}: found {unknown[0]!r}, expected {expected}")
+
+
 def of_dataset(folder):
     """Comparisons of the dataset of a figure."""
     return collect(
