@@ -12,7 +12,6 @@ import pytest
 
 from pairsig.io.errors import InputError
 from study import training
-from study.training import CommandError
 from study.training.omission import Omission
 
 
@@ -80,7 +79,7 @@ def test_another_model_may_be_given(train, predict, tmp_path):
     ],
 )
 def test_a_training_that_fails_leaves_nothing(train, tmp_path, command, message):
-    with pytest.raises(CommandError) as raised:
+    with pytest.raises(InputError) as raised:
         train(command)
     assert message in str(raised.value)
     assert list((tmp_path / "models").iterdir()) == []
@@ -89,7 +88,7 @@ def test_a_training_that_fails_leaves_nothing(train, tmp_path, command, message)
 @pytest.mark.parametrize("command", ["exit 1", "true", ": > {output}"])
 def test_a_prediction_that_fails_leaves_nothing(train, predict, tmp_path, command):
     model = train("cp {train} {model}")
-    with pytest.raises(CommandError):
+    with pytest.raises(InputError):
         predict(command, model)
     assert not (tmp_path / "output.txt").exists()
     assert left_over(tmp_path) == []
@@ -144,13 +143,20 @@ def test_a_base_model_that_is_killed_in_every_attempt_has_a_reason(train, tmp_pa
     assert str(record) == f"{stage}: killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"
 
 
-def test_a_base_model_that_fails_in_every_attempt_has_the_last_reason(train, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo no luck {seed}; exit 1", "exit status 1 of `echo no luck {seed}; exit 1`: no luck 1"),
+        ("cat > {modle}", "found the placeholder {modle} in `cat > {modle}`, expected one of train, model, seed"),
+    ],
+)
+def test_a_base_model_that_fails_in_every_attempt_has_the_last_reason(train, monkeypatch, tmp_path, command, reason):
     monkeypatch.chdir(tmp_path)
     for k in (1, 2):
-        job("train", k, f"echo no luck {k}; exit 1", "models/bad")
-    assert Path("log").read_text().endswith("exit status 1 of `echo no luck 2; exit 1`: no luck 2\n")
-    job("train", 3, "true", "models/bad")
-    assert str(Omission.read(Path("models/bad/omission.json"))).startswith("train: exit status 1 of `echo no luck 2")
+        job("train", k, "exit 2" if k == 1 else command, "models/bad")
+    assert reason in Path("log").read_text(encoding="utf-8").splitlines()[-1]
+    job("train", 3, command, "models/bad")
+    assert str(Omission.read(Path("models/bad/omission.json"))).startswith(f"train: {reason}")
 
 
 def test_a_model_and_an_output_without_what_they_need_have_its_reason(train, predict, tmp_path):

@@ -103,7 +103,8 @@ def of_outputs(
         if omission is not None:
             omissions.append(replace(omission, system=system["system"]).to_dict())
     if not parts:
-        raise InputError(f"all {len(omissions)} systems are left out, expected at least one")
+        why = f"; the first: {omissions[0]['reason']}" if omissions else ""
+        raise InputError(f"all {len(omissions)} systems are left out, expected at least one{why}")
     first = parts[0]
     for part in parts[1:]:
         _check_alike(first, part)

@@ -27,10 +27,6 @@ MODEL, OMISSION = "model", "omission.json"
 """What the folder of a model contains: what the command wrote, or the reason why there is none."""
 
 
-class CommandError(InputError):
-    """A command of a base model failed or wrote nothing."""
-
-
 def train(
     command: str,
     training_set: str | Path,
@@ -69,7 +65,7 @@ def train(
         else:
             _run(command, given, jars, train=training_set, model=part / MODEL, seed=seed, threads=threads)
             if not (part / MODEL).exists():
-                raise CommandError(f"the train command wrote no model: {command}")
+                raise InputError(f"the train command wrote no model: {command}")
         shutil.rmtree(model, ignore_errors=True)
         part.replace(model)
 
@@ -119,7 +115,7 @@ def predict(
             values = {"model": Path(model) / MODEL} if model else {}
             _run(command, given, jars, input=segments, output=temporary, outputs=members, threads=threads, **values)
             if not temporary.exists() or not temporary.stat().st_size:
-                raise CommandError(f"the predict command wrote no output: {command}")
+                raise InputError(f"the predict command wrote no output: {command}")
         temporary.replace(output)
 
 
@@ -159,9 +155,9 @@ def attempt(log: str, resources: Any, attempts: int) -> Iterator[str]:
     with Path(log).open("w", encoding="utf-8") as file, redirect_stderr(file):
         try:
             yield failed
-        except CommandError as error:
+        except Exception as error:
             print(error, file=file)
-            history.write_text(str(error), encoding="utf-8")
+            history.write_text(f"{error}", encoding="utf-8")
             raise
     history.unlink()
 
@@ -193,4 +189,4 @@ def _run(command: str, given: str | Path | None, jars: Sequence[str], **values: 
     if done.returncode:
         last = [line.strip() for line in printed.splitlines() if line.strip()][-1:]
         killed = " (killed, perhaps for its memory)" * (done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL))
-        raise CommandError(f"exit status {done.returncode}{killed} of `{command}`: {' '.join(last) or 'no output'}")
+        raise InputError(f"exit status {done.returncode}{killed} of `{command}`: {' '.join(last) or 'no output'}")
