@@ -57,12 +57,13 @@ def test_llmbar(tmp_path):
     assert set(data.counts[:, :, data.columns.index("runs")].ravel()) == {2}
 
 
-def test_mmlu_pro(tmp_path):
+def test_mmlu_pro(tmp_path, monkeypatch):
+    monkeypatch.setattr(outcomes, "LEAST_MMLU_PRO", 2)
     path = tmp_path / "answers.tsv.xz"
     rows = ["question_id category src answer A B-7 C D", "7 law s1 B B C B -", "9 computer_science s2 A A  - A"]
     text = "\n".join(row.replace(" ", "\t") for row in rows).replace("_science", " science")
     path.write_bytes(lzma.compress(f"{text}\n".encode()))
-    data = read("mmlu_pro", path, least=2)
+    data = read("mmlu_pro", path)
     # The empty answer of B-7 is wrong; C and D were not asked both questions.
     assert data.systems == ("A", "B-7")
     np.testing.assert_array_equal(shares(data), [[1, 1], [0, 0]])
@@ -72,11 +73,13 @@ def test_mmlu_pro(tmp_path):
         (name, "no outcome for 1 of 2 items") for name in ("C", "D")
     ]
     # With one question that is enough there is none that all were asked.
+    monkeypatch.setattr(outcomes, "LEAST_MMLU_PRO", 3)
     with pytest.raises(InputError, match="no system with scores for 3 items"):
-        read("mmlu_pro", path, least=3)
+        read("mmlu_pro", path)
 
 
-def test_of_livebench_the_last_judgment_counts(tmp_path):
+def test_of_livebench_the_last_judgment_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(outcomes, "LEAST_LIVEBENCH", 2)
     rows = [
         ("q1", "spatial", "a", 0.0, "reasoning"), ("q1", "spatial", "a", 1 / 3, "reasoning"),
         ("q1", "spatial", "b", 1.0, "reasoning"), ("q2", "typos", "a", 0.5, "language"),
@@ -84,7 +87,7 @@ def test_of_livebench_the_last_judgment_counts(tmp_path):
     ]  # fmt: skip
     names = ["question_id", "task", "model", "score", "category"]
     pd.DataFrame(rows, columns=names).to_parquet(tmp_path / "j.parquet")
-    data = read("livebench", tmp_path / "j.parquet", least=2)
+    data = read("livebench", tmp_path / "j.parquet")
     assert data.segments.tolist() == ["q2", "q1"]
     assert (data.documents.tolist(), data.domains.tolist()) == (["typos", "spatial"], ["language", "reasoning"])
     np.testing.assert_allclose(shares(data), [[0.5, 0.33], [0, 1]])

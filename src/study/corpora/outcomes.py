@@ -28,6 +28,9 @@ from study.training.omission import Omission
 _POINTS = 100
 """Points per item whose score is a fraction; with more points, exact tests of many systems take minutes."""
 
+LEAST_MMLU_PRO, LEAST_LIVEBENCH = 12_000, 1000
+"""Models with fewer questions are left out; the items are the questions that all remaining models were asked."""
+
 _JUDGE = r".*/LLMBar/(?:Adversarial/)?(\w+)/evaluators/([^/]+)/([^/]+)/result\.json"
 """Paths of verdicts in LLMBar's archive: subset, model, prompting method."""
 
@@ -124,30 +127,28 @@ def llmbar(archive: Path) -> _Outcomes:
     return _Outcomes(scores, list(domains.values()), groups=groups, total=2, runs=2)
 
 
-def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
+def mmlu_pro(answers: Path) -> _Outcomes:
     """Read MMLU-Pro: the answer of each model to each question, and the key.
 
     An answer that could not be extracted is empty and counts as wrong (the official script guesses). `-` marks a
-    question that a model was not asked. Models with fewer than `least` questions are left out, and the items are the
-    questions that all remaining models were asked. The document is the source of a question.
+    question that a model was not asked. The document is the source of a question.
     """
     table = _tsv(answers).set_index("question_id")
     answers_of = table.iloc[:, 3:]
     scores = answers_of.eq(table["answer"], axis=0).astype(float).where(answers_of != "-")
-    asked = _asked_of_all(scores, least)
+    asked = _asked_of_all(scores, LEAST_MMLU_PRO)
     domains = table["category"].str.replace(" ", "-")
     return _Outcomes(scores[asked], domains[asked], table["src"][asked], _makers(answers_of.columns), runs=1)
 
 
-def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
+def livebench(judgments: Path) -> _Outcomes:
     """Read LiveBench: one row per model and question with a fractional score; the last of repeated rows counts.
 
-    Models with fewer than `least` questions are left out, and the items are the questions of all remaining models. The
-    document of a question is its task.
+    The document of a question is its task.
     """
     table = pd.read_parquet(judgments).drop_duplicates(["question_id", "model"], keep="last")
     scores = table.pivot(index="question_id", columns="model", values="score")  # noqa: PD010
-    asked = scores.index[_asked_of_all(scores, least)]
+    asked = scores.index[_asked_of_all(scores, LEAST_LIVEBENCH)]
     items = table[table["question_id"].isin(asked)].drop_duplicates("question_id")
     items = items.sort_values(["category", "task", "question_id"])
     scores = scores.loc[items["question_id"]]
