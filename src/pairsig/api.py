@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "metric", "system_a", "system_b", "score_a", "score_b", "difference", "ci_low", "ci_high", "better", "test",
-    "pvalue",
-    "pvalue_low", "pvalue_high", "pvalue_holm", "n_compared", "n_segments", "n_units", "only_a", "only_b", "signature",
+    "pvalue", "pvalue_low", "pvalue_high", "pvalue_holm", "n_compared", "n_segments", "n_units", "only_a", "only_b",
+    "signature",
 )  # fmt: skip
 """Columns of `Comparison.table`."""
 
@@ -51,11 +51,10 @@ class Comparison(TableResult):
     Attributes
     ----------
     table
-        One row per pair. `difference` is score(a) − score(b), with its 95 %
-        interval from `ci_low` to `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and
-        `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of
-        pairs, `n_compared`. If each segment is right or wrong, only system A is right on `only_a` of them, and only B
-        on `only_b`.
+        One row per pair. `difference` is score(a) − score(b), with its 95 % interval from `ci_low` to
+        `ci_high`. `better` is "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte
+        Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of pairs, `n_compared`. If
+        each segment is right or wrong, only system A is right on `only_a` of them, and only B on `only_b`.
     statistics, metric
         What was compared. Every other function of pairsig accepts them.
     unit

@@ -187,7 +187,8 @@ def _cells(data: Statistics, scorer: Scorer, intervals: Sequence[Interval], plac
                 "system_b": names[b],
                 "score_a": float(scores[a]),
                 "score_b": float(scores[b]),
-                **_ends("ci", interval.low, interval.high),
+                "ci_low": None if math.isnan(interval.low) else interval.low,
+                "ci_high": None if math.isnan(interval.high) else interval.high,
                 "better": names[a] if gain > 0 else names[b] if gain < 0 else "",
                 "difference": float(scores[a] - scores[b]) if gain else 0.0,
                 "n_segments": segments.shape[1],
@@ -248,9 +249,7 @@ def _results(
         logs = exact.log_pvalues(scorer, pairs, test, favoured=favoured, threads=threads)
     results: list[tuple[Test, Row]] = []
     for log in logs.tolist():
-        p, log10_p = (math.nan, math.nan) if math.isnan(log) else exact.probability(log)
-        cells = {"pvalue": p, "log10_pvalue": log10_p, "pvalue_low": p, "pvalue_high": p, "estimator": ""}
-        results.append((test, cells))
+        results.append((test, {} if math.isnan(log) else _exactly(*exact.probability(log))))
     left, used = np.flatnonzero(np.isnan(logs)), test.monte_carlo
     if len(left):
         counts, estimate = sampling.by_draws(scorer, pairs[left], used, resampling, favoured=favoured)
@@ -258,9 +257,8 @@ def _results(
             p = float(estimate.pvalue[number])
             results[place] = (
                 used,
-                {
-                    "pvalue": p,
-                    "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+                _exactly(p)
+                | {
                     "pvalue_low": float(estimate.low[number]),
                     "pvalue_high": float(estimate.high[number]),
                     "estimator": estimate.estimator[number] if used.draw == "swap" else "",
@@ -270,6 +268,13 @@ def _results(
                 },
             )
     return results
+
+
+def _exactly(p: float, log10_p: float | None = None) -> Row:
+    """The cells of a p-value without Monte Carlo error."""
+    if log10_p is None:
+        log10_p = math.log10(p) if p > 0 else -math.inf
+    return {"pvalue": p, "log10_pvalue": log10_p, "pvalue_low": p, "pvalue_high": p, "estimator": ""}
 
 
 def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[Row]:
@@ -286,16 +291,12 @@ def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[R
         named = definitions.Named(result.method, claim, name="margin")
         rows.append(
             cells
+            | _exactly(p)
             | {
                 "test": result.test,
                 "method": result.method,
                 "alternative": result.alternative,
                 "margin": result.margin,
-                "pvalue": p,
-                "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
-                "pvalue_low": p,
-                "pvalue_high": p,
-                "estimator": "",
                 "signature": paired.signature(pair.metric, named, pair.unit, f"margin:{points!r}", data),
                 "notes": [
                     *cells["notes"],
@@ -305,11 +306,6 @@ def _against(data: Statistics, pair: Pair, cells: Row, margin: Amount) -> list[R
             }
         )
     return rows
-
-
-def _ends(name: str, low: float, high: float) -> Row:
-    """The cells of an interval, which are missing if there is none."""
-    return {f"{name}_{end}": None if math.isnan(value) else value for end, value in (("low", low), ("high", high))}
 
 
 def adjust(rows: list[Row]) -> list[Row]:

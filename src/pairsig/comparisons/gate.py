@@ -25,7 +25,7 @@ import numpy as np
 
 from pairsig.comparisons.compare import Data, compare, prepared
 from pairsig.core.definitions import find
-from pairsig.core.statistics import Statistics
+from pairsig.core.statistics import Statistics, unused_documents
 from pairsig.core.totals import Resampling
 from pairsig.io import rendering
 from pairsig.io.choices import check_level
@@ -49,6 +49,9 @@ STATUS: Mapping[Verdict, int] = {"passed": 0, "worse": 1, "undecided": 3}
 
 ALPHA = 0.05
 """Default significance level."""
+
+_STEP = 1e-5
+"""The smallest margin that is tried for pass/fail units, as a share, and the distance of the largest one from 1."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -178,7 +181,7 @@ def gate(
     verdicts = {row["verdict"] for row in rows}
     verdict: Verdict = "worse" if "worse" in verdicts else "undecided" if "undecided" in verdicts else "passed"
     table = frame(GATE, rows)
-    notes = dict.fromkeys(chain.from_iterable(row["notes"] for row in rows))
+    notes = dict.fromkeys(note for note in chain.from_iterable(row["notes"] for row in rows) if note)
     return Gate(
         table=table, notes=tuple(notes), verdict=verdict, status=STATUS[verdict],
         baseline=baseline, candidate=candidate, alpha=alpha, _render=_render,
@@ -261,7 +264,7 @@ def _checked(statistics: Statistics, pair: Pair, margin: float, alpha: float, re
     # A candidate that is significantly better is not worse by the margin, either.
     if loss >= margin and better["pvalue"] < alpha:
         loss = 0.0
-    notes = [note for note in worse["notes"] if "documents" in note]
+    notes = [unused_documents(statistics.documents)] if pair.unit == "segment" else []
     if not (pair.units[0] != pair.units[1]).any():
         notes.append("both systems have the same counts on every item, so these items cannot tell them apart")
     return {
@@ -297,7 +300,3 @@ def _tangos(intervals: Intervals, alpha: float) -> float:
     if short(_STEP) > 0:
         return 0.0
     return items.passed * (1.0 if short(1 - _STEP) <= 0 else float(brentq(short, _STEP, 1 - _STEP)))
-
-
-_STEP = 1e-5
-"""The smallest margin that is tried for pass/fail units, as a share, and the distance of the largest one from 1."""

@@ -29,8 +29,8 @@ def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
     Parameters
     ----------
     table
-        Table of `compare`. For one pair of several, a column `holm` may contain the
-        adjusted p as text (`wording.shown_adjusted`).
+        Table of `compare`. For one pair of several, a column `holm` may contain the adjusted p as text
+        (`wording.shown_adjusted`).
     """
     reported = rows_reported([as_gains(row) for row in records(table)])
     by_metric = groupby(reported, lambda row: row["metric"])
