@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,13 @@ class Plan:
 
     def _add_base_models(self, training_set: str) -> None:
         """Add the base models that are trained on a training set, with members of ensembles, to its datasets."""
-        row = self.sheets["training_sets"][training_set]
+        training_sets = self.sheets["training_sets"]
+        row = training_sets[training_set]
+        for dataset in row["datasets"]:
+            for other in self._training_sets(dataset):
+                if training_sets[other]["options"] != row["options"]:
+                    expected = f"those of {other}, which has the dataset {dataset} too"
+                    training_sets.refuse(training_set, "options", repr(row["options"]), expected)
         wanted = set(row["base_models"])
         for ensemble in row["base_models"]:
             wanted.update(self.base_models[ensemble]["members"])
@@ -77,14 +84,11 @@ class Plan:
             of_task = model["task"] == row["task"] and (row["given"] or not wants_model(model))
             if model["include"] == "no" or not (base_model in wanted if wanted else of_task):
                 continue
-            only = model["datasets"] if model["include"] == "yes" else []
             for dataset in row["datasets"]:
-                if only and dataset not in only:
-                    continue
                 other = self.trained_on.setdefault((dataset, base_model), training_set)
                 if other != training_set:
                     expected = f"a dataset on which {base_model} of {other} is not tested"
-                    self.sheets["training_sets"].refuse(training_set, "datasets", repr(dataset), expected)
+                    training_sets.refuse(training_set, "datasets", repr(dataset), expected)
 
     # Files of datasets.
 
@@ -110,7 +114,7 @@ class Plan:
         systems = []
         for (tested, name), training_set in self.trained_on.items():
             model = self.base_models[name]
-            if tested == dataset and model["include"] == "yes":
+            if tested == dataset and model["include"] == "yes" and dataset in (model["datasets"] or [dataset]):
                 sizes = model["sizes"] or self.sheets["training_sets"][training_set]["sizes"]
                 systems += [(name, f"{name}-{resampled}") for resampled in sets_of(sizes, self.config["scale"])]
         return systems
@@ -160,8 +164,9 @@ class Plan:
     def prepare(self, sheet: str, name: str) -> Job:
         """Split the files of a training set, or of a dataset of base models, into segments."""
         row, training_sets = self.sheets[sheet][name], self.sheets["training_sets"]
-        of_set = row if sheet == "training_sets" else training_sets[self._tested_by(name)[0]]
-        chosen = {**of_set["options"], **pairs(row.get("selection", {}))}
+        # Of a dataset, any of its training sets: all have the same options.
+        training_set = name if sheet == "training_sets" else next(self._training_sets(name))
+        chosen = {**training_sets[training_set]["options"], **pairs(row.get("selection", {}))}
         named, files = [], []
         for word in row["files"] if "files" in row else row["text"].split():
             domain, equals, names = word.rpartition("=")  # parallel text has several files: `DOMAIN=SOURCE+TARGET`
@@ -200,14 +205,16 @@ class Plan:
         n_resamples = min(of_run["n_resamples"], of_run[fewer])
         return {"n_resamples": n_resamples, "rng": of_run["seed"]}
 
-    def _tested_by(self, dataset: str) -> list[str]:
-        """List the training sets of the base models of a dataset."""
-        return [*dict.fromkeys(name for (tested, _), name in self.trained_on.items() if tested == dataset)]
+    def _training_sets(self, dataset: str) -> Iterator[str]:
+        """Find the training sets of the base models of a dataset."""
+        return (training_set for (tested, _), training_set in self.trained_on.items() if tested == dataset)
 
     def check_programs(self) -> None:
         """Report the first requirement of a base model of the run that is not installed."""
         needed = {member for name in self.selected for member in self.datasets[name].get("pool", name).split()}
-        for name in dict.fromkeys(base_model for dataset, base_model in self.trained_on if dataset in needed):
+        trained = dict.fromkeys(name for name, _ in chain.from_iterable(map(self.retrained, sorted(needed))))
+        members = chain.from_iterable(self.base_models[name]["members"] for name in trained)
+        for name in dict.fromkeys((*trained, *members)):
             for need in self.base_models[name]["needs"]:
                 kind, _, wanted = need.partition(":")
                 if kind == "java" and shutil.which("java") is None:
@@ -225,15 +232,14 @@ class Plan:
         row = self.datasets[dataset]
         corpus = self.sheets["corpora"].get(row.get("corpus", ""), {})
         described = {key: str(value) for key, value in {**row, **corpus}.items() if key not in ("test_sets", "overlay")}
-        for (tested, trained), training_set in self.trained_on.items():
-            if tested != dataset:
-                continue
+        for name in dict.fromkeys(name for name, _ in self.retrained(dataset)):
+            training_set = self.trained_on[dataset, name]
             of_set = self.sheets["training_sets"][training_set]
             described["seed"] = str(self.config["resampling"]["seed"])
             described[f"training_set {training_set}"] = _words(of_set)
-            for name in (trained, *of_set["given"]):
-                model = self.base_models[name]
-                described[f"base_model {name}"] = _words(model)
+            for other in (name, *self.base_models[name]["members"], *of_set["given"]):
+                model = self.base_models[other]
+                described[f"base_model {other}"] = _words(model)
                 described |= {f"jar {jar}": self.sheets["jars"][jar]["coordinates"] for jar in jars_of(model)}
         return described
 

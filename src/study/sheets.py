@@ -287,8 +287,13 @@ def _check_training(sheets: Mapping[str, Sheet]) -> None:
             training_sets.check_names(name, "given", [model], of_task, f"a base model of {row['task']}")
             training_sets.check_names(name, "given", [other], training_sets.keys() - {name}, "another training set")
     for name, row in base_models.items():
-        trained = [model for model, other in base_models.items() if "train" in other and other["task"] == row["task"]]
-        base_models.check_names(name, "members", row["members"], trained, f"trained base models of {row['task']}")
+        trained = [
+            model
+            for model, other in base_models.items()
+            if "train" in other and other["task"] == row["task"] and other["include"] != "no"
+        ]
+        members = row["members"] if row["include"] != "no" else []
+        base_models.check_names(name, "members", members, trained, f"trained base models of {row['task']}")
         base_models.check_names(name, "needs", jars_of(row), sheets["jars"], "a name in jars.tsv")
         base_models.check_names(name, "datasets", row["datasets"], datasets, "names in datasets.tsv")
         for column, placeholders in PLACEHOLDERS.items():

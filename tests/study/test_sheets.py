@@ -167,6 +167,22 @@ def test_a_dataset_and_a_training_set_may_have_the_same_name(own):
     assert found.prepare("datasets", "mine")[0]["files"][0] == "config/example/parallel-test.en"
 
 
+def test_members_of_an_ensemble_predict_where_it_is_tested(own):
+    with (own / "base_models.yaml").open("a", encoding="utf-8") as file:
+        file.write("both:\n  task: alignment\n  predict: vote {outputs} > {output}\n  members: [dice, joint-hmm]\n")
+    text = (own / "base_models.yaml").read_text(encoding="utf-8")
+    (own / "base_models.yaml").write_text(text.replace("[example-alignment]", "[hansards-110]"), encoding="utf-8")
+    text = (own / "training_sets.yaml").read_text(encoding="utf-8").replace("[dice, joint-hmm]", "[both]")
+    (own / "training_sets.yaml").write_text(text, encoding="utf-8")
+    found = planned([ROOT / "config", own], retrain=True, datasets=["example-alignment"])
+    assert {model for model, _ in found.retrained("example-alignment")} == {"joint-hmm", "both"}
+    assert found.predicted_from("example-alignment", "dice", "full-1")["model"]
+    text = (own / "base_models.yaml").read_text(encoding="utf-8").replace("mem_mb: 500", "include: no")
+    (own / "base_models.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(Mistake, match="base model both, key members: found 'dice', expected trained base models of"):
+        planned([ROOT / "config", own], retrain=True)
+
+
 def test_all_datasets_are_those_with_systems():
     folders = [ROOT / "config", ROOT / "config/example"]
     assert "example-alignment" not in planned(folders).selected
