@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pairsig.io.choices import options_of
+from pairsig.metrics import registry
+from pairsig.readers import extraction, options
 from running import ROOT
 from study import plan, sheets
+from study.corpora import outcomes
 from study.sheets import Mistake
 
 SCHEMAS = ROOT / "workflow/schemas"
@@ -40,6 +44,18 @@ def test_the_sheets_of_the_study_and_of_the_examples_are_right():
     assert found.source("example-scores") == "counted"
     assert found.source("wmt10-de-en") == "embedded"
     assert found.source("conll2018-all") == "pool"
+
+
+def test_every_dataset_has_a_reader_and_options_that_exist():
+    for name, row in planned([ROOT / "config", ROOT / "config/example"]).datasets.items():
+        if row.get("reader") in outcomes.READERS:
+            known = {*options_of(outcomes.READERS[row["reader"]])}
+        elif row.get("reader") == "table":
+            known = {*options.OPTIONS}
+        else:
+            metric = registry.metric(row["metric"])
+            known = extraction.options_for(extraction.reader_for(metric, row.get("reader")), metric)
+        assert {*sheets.pairs(row.get("options", ""))} <= known, name
 
 
 @pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.yaml")), ids=lambda path: path.name)
