@@ -54,6 +54,10 @@ class Plan:
             for name in names if names != "all" else ():
                 if name is not None and name not in self.datasets:
                     refuse(f"config: {key}", repr(name), f"a name in datasets.tsv{meant(name, self.datasets)}")
+        for name, entry in self.config["figures"].items():
+            shows_parts = entry["kind"] in ("sizes", "domains")
+            if shows_parts and "test_sets" not in self.datasets[entry["dataset"]]:
+                refuse(f"config: figures: {name}", repr(entry["dataset"]), "a dataset with test_sets in datasets.tsv")
 
     def _is_chosen(self, dataset: str) -> bool:
         """Whether a dataset is part of the run; `datasets: all` leaves out base models that are not trained."""

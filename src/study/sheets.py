@@ -11,6 +11,7 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from fnmatch import filter as matching
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -138,7 +139,7 @@ class Sheet(dict[str, Row]):
         self.name, self.places = name, dict[str, str]()
         suffix, rows = (".yaml", _yaml_rows) if name in YAML else (".tsv", _table_rows)
         for path in [Path(folder, name + suffix) for folder in folders]:
-            for place, row in rows(path, validator, KEYS[name]) if path.is_file() else ():
+            for place, row in _decoded(path, rows(path, validator, KEYS[name])) if path.is_file() else ():
                 key = " ".join(row[column] for column in KEYS[name])
                 if key in self:
                     refuse(place, f"{key} again", f"it once: it is in {self.places[key]}")
@@ -153,6 +154,14 @@ class Sheet(dict[str, Row]):
         for name in names:
             if name not in known:
                 self.refuse(key, column, repr(name), f"{what}{meant(name, known)}")
+
+
+def _decoded(path: Path, rows: Iterator[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a sheet, in UTF-8."""
+    try:
+        yield from rows
+    except UnicodeDecodeError as error:
+        refuse(str(path), f"the byte {error.object[error.start]:#x}", "text in UTF-8")
 
 
 def _table_rows(path: Path, validator: Draft202012Validator, _: Sequence[str]) -> Iterator[tuple[str, Row]]:
@@ -220,6 +229,7 @@ def read(folders: Sequence[str], schemas: Callable[[str], Draft202012Validator])
     _check_datasets(sheets)
     _check_systems(sheets)
     _check_training(sheets)
+    _check_analyses(sheets)
     return sheets
 
 
@@ -299,6 +309,26 @@ def _check_training(sheets: Mapping[str, Sheet]) -> None:
         for column, placeholders in PLACEHOLDERS.items():
             used = re.findall(r"\{(\w+)\}", row.get(column, ""))
             base_models.check_names(name, column, used, placeholders, f"one of {{{'}, {'.join(placeholders)}}}")
+
+
+def _check_analyses(sheets: Mapping[str, Sheet]) -> None:
+    """Refuse datasets and calibrations that the sheets of analyses name and that do not exist."""
+    datasets, published = sheets["datasets"], sheets["published"]
+    calibrations = dict.fromkeys(row["calibration"] for row in sheets["calibrations"].values())
+    for name, row in published.items():
+        kind, *address = row.get("compared_with", "").split(":")
+        if kind in ("threshold", "printed", "pairs"):
+            published.check_names(name, "compared_with", address[:1], datasets, "a name in datasets.tsv")
+        if kind == "share":
+            published.check_names(name, "compared_with", address[:1], calibrations, "a name in calibrations.tsv")
+    named = {"calibrations": ("on_dataset", "against_dataset"), "families": ("dataset",)}
+    for sheet, columns in named.items():
+        for name, row in sheets[sheet].items():
+            patterns = {column: row[column].split() for column in columns if row[column] != "="}
+            for column, of_column in patterns.items():
+                if unmatched := [pattern for pattern in of_column if not matching(datasets, pattern)]:
+                    expected = f"names in datasets.tsv, or patterns of them{meant(unmatched[0], datasets)}"
+                    sheets[sheet].refuse(name, column, repr(unmatched[0]), expected)
 
 
 PLACEHOLDERS = {

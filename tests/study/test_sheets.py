@@ -99,6 +99,34 @@ def test_mistakes_in_sheets(own, case):
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("published.tsv", "printed:tac08:all", "printd:tac08:all", "column compared_with: found 'printd:tac08:all'"),
+        ("published.tsv", "printed:tac08:all", "printed:tac80:all", "column compared_with: found 'tac80', expected a"),
+        ("published.tsv", "share:constituency:", "share:konstituency:", "did you mean constituency?"),
+        ("calibrations.tsv", "mt-hansards\tdraw", "mt-hansard\tdraw", "column on_dataset: found 'mt-hansard', exp"),
+        ("families.tsv", "mt-*\twhole", "tm-*\twhole", "column dataset: found 'tm-*', expected names in datasets.tsv"),
+    ],
+)
+def test_what_sheets_of_analyses_name_exists(tmp_path, name, old, new, message):
+    """A misspelt name would only leave rows out."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    text = (tmp_path / "config" / name).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "config" / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(Mistake) as raised:
+        planned([tmp_path / "config"])
+    assert name in str(raised.value)
+    assert message in str(raised.value)
+
+
+def test_a_byte_that_is_not_utf8_is_named(own):
+    (own / "datasets.tsv").write_bytes((own / "datasets.tsv").read_bytes() + b"caf\xe9")
+    with pytest.raises(Mistake, match=r"datasets.tsv: found the byte 0xe9, expected text in UTF-8"):
+        planned([ROOT / "config", own])
+
+
 def test_a_dataset_needs_two_systems(own):
     (own / "systems.tsv").write_text("dataset\tsystem\toutput\nexample\ta\ta.txt\n", encoding="utf-8")
     with pytest.raises(

@@ -5,10 +5,14 @@ sheets are taken without lookup(), which searches a whole sheet for every job.
 """
 
 import re
+import sys
 from hashlib import sha256
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+
+# Where Snakemake is installed without pairsig, as with conda, the study is taken from the folder of the workflow.
+sys.path.append(str(Path(str(workflow.current_basedir), "../../src")))
 from study import plan, sheets
 
 

@@ -4,7 +4,7 @@
 rule verify:
     """Verify the checksums of a corpus, outside a cluster: it takes less time than a submission."""
     input:
-        sums=f"{config['data_dir']}/{{corpus}}/SHA256SUMS",
+        sums=str(Path(config["data_dir"], "{corpus}/SHA256SUMS")),
     output:
         verified="<results>/corpora/{corpus}.sha256",
     log:

@@ -430,9 +430,10 @@ def html_page(text: str) -> str:
     return f'{_STYLE}<div class="findings">\n{markdown.render(plain)}</div>\n'
 
 
-# Snakemake centres what its report begins with, so that the top of a long page would be out of reach.
+# Snakemake centres what its report begins with, so that the top of a long page, and the left of one on a narrow screen,
+# would be out of reach.
 _STYLE = """<style>
-.overflow-auto:has(.findings) { align-items: flex-start; }
+.overflow-auto:has(.findings) { align-items: flex-start; justify-content: safe center; }
 .prose:has(.findings) { max-width: 60em; }
 .findings { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; }
 .findings h1 { font-size: 1.6em; margin: .3em 0; }
