@@ -12,7 +12,7 @@ import yaml
 
 from pairsig.core import statistics
 from pairsig.io import tables
-from running import ROOT, jobs, snakemake
+from running import ROOT, jobs, run, snakemake
 
 SMALL = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text(encoding="utf-8"))
 SMALL |= {"sheets": [str(ROOT / "config")]}
@@ -108,8 +108,17 @@ def test_plans_of_every_configuration(arguments, expected, tmp_path):
         assert planned[rule] >= number if number == 90 else planned[rule] == number, rule
 
 
-def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
-    """Another workflow takes the rules, with its own sheets, and a prefix for what they make."""
+@pytest.mark.parametrize("of_commit", [False, True], ids=["a path", "gitfile"])
+def test_as_a_module_with_a_part_of_the_configuration(tmp_path, of_commit):
+    """Another workflow takes the rules, with its own sheets."""
+    source, options = f'"{ROOT}/workflow/Snakefile"', []
+    if of_commit:
+        if not (ROOT / ".git").exists():
+            pytest.skip("no commit of the repository")
+        commit = run("git", "rev-parse", "HEAD", cwd=ROOT).strip()
+        source = f'gitfile("{ROOT}", path="workflow/Snakefile", commit="{commit}")'
+        # Without the trigger `code`, for which Snakemake 9.27 cannot find the scripts of such a module.
+        options = ["--rerun-triggers", "mtime", "params", "input", "software-env", "--"]
     sheets = [str(ROOT / "config"), str(ROOT / "config/example")]
     part = {"sheets": sheets, "datasets": ["example"], "tables": ["thresholds"], "resampling": {"n_resamples": 100}}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(part), encoding="utf-8")
@@ -117,14 +126,14 @@ def test_as_a_module_with_a_part_of_the_configuration(tmp_path):
     for path in (ROOT / "config/example").glob("*.txt"):
         shutil.copy(path, tmp_path / "config/example")
     (tmp_path / "Snakefile").write_text(
-        f'configfile: "config.yaml"\nmodule study:\n    snakefile: "{ROOT}/workflow/Snakefile"\n    config: config\n'
+        f'configfile: "config.yaml"\nmodule study:\n    snakefile: {source}\n    config: config\n'
         "use rule * from study as study_*\nrule all:\n    default_target: True\n    input: rules.study_all.input\n",
         encoding="utf-8",
     )
-    planned = jobs(snakemake("-n", cwd=tmp_path, snakefile="Snakefile"))
+    planned = jobs(snakemake("-n", *options[:-1], cwd=tmp_path, snakefile="Snakefile"))
     assert planned["study_count"] == 1
     assert planned["study_thresholds"] == 1
-    snakemake("results/comparisons/example.parquet", cwd=tmp_path, snakefile="Snakefile")
+    snakemake(*options, "results/comparisons/example.parquet", cwd=tmp_path, snakefile="Snakefile")
     assert set(tables.read(tmp_path / "results/comparisons/example.parquet")["n_resamples"]) == {100}
 
 
