@@ -5,21 +5,13 @@ from pairsig.io.columns import COMPARISONS
 from study import inputs
 from study.analysis.pairs import Window
 from study.figures import confidence, style
-from study.reproduction.thresholds import thresholds
 from study.tables.columns import PUBLISHED
 
 sys.stderr = open(snakemake.log[0], "w")
-shown, paths = snakemake.params.shown, snakemake.input
-published = inputs.sheet(paths.published, PUBLISHED)
-comparisons, test_sets, overlay = (
-    tables.read(*path, COMPARISONS) if path else None for path in (paths.comparisons, paths.test_sets, paths.overlay)
-)
-match shown["kind"]:
-    case "sizes":
-        figure = confidence.sizes(test_sets, comparisons, published)
-    case "domains":
-        figure = confidence.domains(test_sets)
-    case kind:
-        estimates = thresholds(comparisons, window=Window(**snakemake.params.window))
-        figure = getattr(confidence, kind)(comparisons, estimates, published, overlay)
+shown, window, paths = snakemake.params.shown, Window(**snakemake.params.window), snakemake.input
+shown_pairs = {
+    name: tables.read(*paths[name], COMPARISONS) if paths[name] else None
+    for name in ("comparisons", "test_sets", "overlay")
+}
+figure = confidence.draw(shown["kind"], window, inputs.sheet(paths.published, PUBLISHED), **shown_pairs)
 style.write(figure, shown["title"], snakemake.output)

@@ -20,9 +20,9 @@ from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST,
 from pairsig.io.rendering import count
 from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
-from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in, pvalues
+from study.analysis.pairs import COMBINATIONS, SINGLE, Window, combinations_in, pvalues
 from study.figures import style
-from study.reproduction.thresholds import THRESHOLDS
+from study.reproduction.thresholds import THRESHOLDS, thresholds
 from study.tables.columns import addressed
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
@@ -460,3 +460,23 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     ]
     heading = f"{chosen['dataset'].iloc[0]}, first {count(size)} segments"
     return style.says(_series("source of the segments:", classes, chosen, heading), BY_SOURCE)
+
+
+def draw(
+    kind: str,
+    window: Window,
+    published: pd.DataFrame,
+    *,
+    comparisons: pd.DataFrame | None = None,
+    test_sets: pd.DataFrame | None = None,
+    overlay: pd.DataFrame | None = None,
+) -> Figure:
+    """Draw a kind of figure from the comparisons that it needs; the others are None."""
+    if kind == "domains":
+        return domains(test_sets)
+    if kind == "sizes":
+        return sizes(test_sets, comparisons, published)
+    estimates = thresholds(comparisons, window=window)
+    if kind == "full_sets":
+        return full_sets(comparisons, estimates, published, overlay)
+    return gain_confidence(comparisons, estimates, published, overlay)
