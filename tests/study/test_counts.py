@@ -3,10 +3,13 @@
 import json
 import tarfile
 
+import numpy as np
 import pytest
 
 from pairsig import InputError
 from pairsig.core import statistics
+from running import ROOT
+from study import plan, sheets
 from study.corpora import counts
 from study.training.omission import Omission
 
@@ -85,3 +88,24 @@ def test_files_in_another_folder_and_members_of_archives(tmp_path):
     assert counts.of_outputs(
         [placed["systems"][0] | {"group": None, "kind": ""}], metric="aer", options={}
     ).counts.shape == (1, 2, 4)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "dataset", ["realsumm", "hansards", "wmt24-en-cs", "conll2017-zh", "llmbar", "bfcl", "terminal-bench", "tac11"]
+)
+def test_counts_of_public_files_are_the_embedded_ones(dataset, data_dir, tmp_path):
+    def schema(name):
+        return sheets.read_schema(ROOT / f"workflow/schemas/{name}.schema.yaml")
+
+    config = {"sheets": [str(ROOT / "config")], "source": "derived", "data_dir": str(data_dir)}
+    config = sheets.check_config(config, schema("config"))
+    _, counting = plan.Plan(config, sheets.read(config["sheets"], schema)).count(dataset)
+    counting.pop("files")
+    counts.count(dataset, str(tmp_path / "d.parquet"), provenance={}, **counting)
+    made = statistics.read(tmp_path / "d.parquet")
+    embedded = statistics.read(ROOT / f"resources/statistics/{dataset}.parquet")
+    for name in ("systems", "groups", "kinds", "omissions", "columns"):
+        assert getattr(made, name) == getattr(embedded, name), name
+    for name in ("segments", "documents", "domains", "counts"):
+        np.testing.assert_array_equal(getattr(made, name), getattr(embedded, name), err_msg=name)
