@@ -54,7 +54,7 @@ def matches(name: str, patterns: str) -> bool:
 def doubling(first: int, n_segments: int, *, factor: int = 2) -> list[int]:
     """Sizes first, 2·first, 4·first, … below the number of segments."""
     if first < 1:
-        raise InputError(f"--initial: found the first size {first}, expected at least 1")
+        raise InputError(f"found doubling from {first}, expected a first size of at least 1")
     sizes = []
     while first < n_segments:
         sizes.append(first)
