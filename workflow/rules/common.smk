@@ -110,12 +110,6 @@ def overlay(wildcards):
     return collect("<results>/comparisons/{dataset}.parquet", dataset=shown)
 
 
-def of_kind(*kinds):
-    """A regular expression that matches the figures of these kinds."""
-    entries = config["figures"].items()
-    return one_of(name for name, entry in entries if entry["kind"] in kinds)
-
-
 def in_report():
     """A figure with its caption and its title, which else is how the caption begins."""
 

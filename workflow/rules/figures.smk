@@ -1,9 +1,11 @@
 """Figures: config/figures.yaml has one entry for each. A figure is an SVG for the report, and a PNG for pages."""
 
-PAIRS = ("gain_confidence", "full_sets", "sizes", "domains")
+ENTRIES = config["figures"].items()
+OF_TABLES = [name for name, entry in ENTRIES if entry["kind"] == "of_tables"]
+# What a run draws: figures of its datasets and tables.
 FIGURES = [
     name
-    for name, entry in config["figures"].items()
+    for name, entry in ENTRIES
     if {*entry.get("tables", [entry.get("dataset")])} <= {*PLAN.selected, *MADE}
 ]
 
@@ -29,7 +31,7 @@ rule confidence:
     log:
         "<logs>/figures/{figure}.log",
     wildcard_constraints:
-        figure=of_kind(*PAIRS),
+        figure=one_of(set(config["figures"]) - set(OF_TABLES)),
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -53,7 +55,7 @@ rule of_tables:
     log:
         "<logs>/figures/{figure}.log",
     wildcard_constraints:
-        figure=of_kind("of_tables"),
+        figure=one_of(OF_TABLES),
     conda:
         "../envs/pairsig.yaml"
     params:
