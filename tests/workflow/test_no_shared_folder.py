@@ -63,11 +63,10 @@ def test_jobs_in_empty_folders_give_the_same_bytes(bucket, tmp_path):
     snakemake(*settings, "--", *TARGETS, cwd=clone, snakefile="Snakefile")
     expected = {name: (clone / name).read_bytes() for name in TARGETS}
     run("git", "clean", "-fdxq", cwd=clone)
-    storage = ["--default-storage-provider", "s3", "--default-storage-prefix", "s3://study"]
-    storage += ["--storage-s3-endpoint-url", address, "--storage-s3-access-key", "a", "--storage-s3-secret-key", "b"]
-    remote = ["--executor", "emptyfolder", "--jobs", "2", "--shared-fs-usage", "none"]
-    remote += ["--seconds-between-status-checks", "1"]
-    command = [str(BIN / "snakemake"), *settings, *remote, *storage, "--", *TARGETS]
+    profile = ["--workflow-profile", "workflow/profiles/cloud", "--default-storage-prefix", "s3://study"]
+    storage = ["--storage-s3-endpoint-url", address, "--storage-s3-access-key", "a", "--storage-s3-secret-key", "b"]
+    remote = ["--executor", "emptyfolder", "--jobs", "2", "--seconds-between-status-checks", "1"]
+    command = [str(BIN / "snakemake"), *settings, *profile, *remote, *storage, "--", *TARGETS]
     plugins = {"PYTHONPATH": str(ROOT / "tests/workflow/plugins"), "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         command, cwd=clone, env=environment(tmp_path) | KEYS | plugins, capture_output=True, text=True, timeout=600

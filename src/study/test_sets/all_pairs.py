@@ -59,7 +59,10 @@ def compare(
             f"found part {k}/{m} of {n_resamples} resamples, expected one from 1/{m} to {m}/{m}, and a resample in each"
         )
     if len(data.systems) < 2:
-        raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
+        first = (
+            f"; left out: {len(data.omissions)}, the first for {data.omissions[0]['reason']}" if data.omissions else ""
+        )
+        raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two{first}")
     made = made or Derivation("whole", len(data.segments))
     scorer = Scorer(data.of(chosen), chosen, data.systems)
     pairs, gains = scorer.better_first()
