@@ -277,6 +277,8 @@ def _check_systems(sheets: Mapping[str, Sheet]) -> None:
             systems.refuse(name, "output", repr(row["output"]), f"another file: it is an output in {where}")
         if not ("reference" in row or "reference" in dataset or dataset.get("reader") == "table"):
             systems.refuse(name, "reference", "nothing here or in its dataset", "reference files")
+        if "reference" in row and "reference" in dataset:  # gains would be of the references, too
+            systems.refuse(name, "reference", repr(row["reference"]), "nothing, since its dataset has a reference")
 
 
 def _check_training(sheets: Mapping[str, Sheet]) -> None:

@@ -135,6 +135,15 @@ def test_a_dataset_needs_two_systems(own):
         planned([ROOT / "config", own])
 
 
+def test_a_system_has_a_reference_of_its_own_only_if_its_dataset_has_none(own):
+    lines = "".join(f"example\t{name}\t{name}.txt\t{reference}\n" for name, reference in (("a", ""), ("b", "r.txt")))
+    (own / "systems.tsv").write_text(f"dataset\tsystem\toutput\treference\n{lines}", encoding="utf-8")
+    with pytest.raises(
+        Mistake, match=r"line 3, column reference: found 'r.txt', expected nothing, since its dataset has a reference"
+    ):
+        planned([ROOT / "config", own])
+
+
 def test_a_system_is_left_out_for_a_reason(own):
     with (own / "systems.tsv").open("w", encoding="utf-8") as file:
         file.write("dataset\tsystem\toutput\tinclude\treason\nexample\ta\ta.txt\tno\t\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ import numpy as np
 from pairsig import readers
 from pairsig.io.choices import near, options_of
 from pairsig.io.errors import InputError, listed, named, quoted
-from pairsig.io.files import content
 from pairsig.metrics import Metric, NotedCounts, registry
 from pairsig.metrics.classification import label_counts, of_classes
 from pairsig.readers import options as known_options
@@ -110,7 +108,7 @@ def extract(
         systems=(system,), groups=(group or system,), kinds=(kind,),
         segments=label_array(counted.items, gold.paths[0]),
         columns=tuple(counted.values), counts=np.stack(list(counted.values.values()), axis=1)[None],
-        provenance={"reference": gold.digest, "settings": gold.settings(chosen)}, notes=counted.notes,
+        provenance={"settings": gold.settings(chosen)}, notes=counted.notes,
         **label_arrays(documents=documents or None, domains=domains or None),
     )  # fmt: skip
 
@@ -219,17 +217,6 @@ class References:
                 except PackageNotFoundError:
                     continue
         return "|".join(f"{name}:{known_options.shown(value)}" for name, value in parts.items() if value is not None)
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of the references, in their order: counts of other references are not collected with these."""
-        hashed = hashlib.blake2b(digest_size=16)
-        for path, gold in self.golds.items():
-            if gold and isinstance(gold[0], str):
-                hashed.update("\0".join(gold).encode(errors="backslashreplace"))
-            else:
-                hashed.update(content(path))
-        return hashed.hexdigest()
 
     @cached_property
     def golds(self) -> Mapping[str, Sequence[Any]]:
