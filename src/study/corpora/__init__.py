@@ -128,12 +128,14 @@ def resampled(texts: Sequence[str], training_set: str, name: str, seed: int) -> 
 
 def write(task: str, segments: Sequence[Segment], /, **paths: str) -> None:
     """Write the segments of a training set, or the input, reference and documents of a test set, to files."""
-    whole, of_task = [segment.text for segment in segments], TASKS[task]
-    texts = {
-        "segments": lambda: join(task, whole),
-        "input": lambda: join(task, [*map(of_task.blank, whole)]),
-        "reference": lambda: join(task, [*map(of_task.gold, whole)]),
-        "documents": lambda: "".join(f"{each.domain or '-'}\t{each.document or '-'}\n" for each in segments),
+    parts: dict[str, Callable[[str], str]] = {
+        "segments": str,
+        "input": TASKS[task].blank,
+        "reference": TASKS[task].gold,
     }
     for kind, path in paths.items():
-        tables.write_text(texts[kind](), path)
+        if kind == "documents":
+            text = "".join(f"{segment.domain or '-'}\t{segment.document or '-'}\n" for segment in segments)
+        else:
+            text = join(task, [parts[kind](segment.text) for segment in segments])
+        tables.write_text(text, path)
