@@ -42,9 +42,6 @@ TRAINING_VARIANCE = Table(
         optional_count("n_pairs", "pairs of runs with the same method"),
         *with_interval("share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance",
             "share"),
-        numeric("over_methods_low", "lower end of the 95 % interval of the mean of such shares over methods, if the "
-            "methods are a sample of others", shown="share", missing=True),
-        numeric("over_methods_high", "upper end of this interval", shown="share", missing=True),
         numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
         *with_interval("share_significant_by_method", "share of these whose method has three or more other runs with p "
@@ -197,11 +194,7 @@ class _Runs:
         }  # fmt: skip
         row |= over_systems.cells("share_significant", over_systems.share(by_outputs, pairs))
         row |= over_systems.cells("share_significant_by_method", over_systems.share(by_method[enough], pairs[enough]))
-        # Over methods with enough pairs: the range, and Student's interval of the mean.
+        # Range over methods with enough pairs.
         methods = pd.Series(by_outputs).groupby(np.tile(self.methods[first], len(parts)))
         shares = methods.mean()[methods.size() >= MIN_PAIRS * len(parts)].to_numpy(float)
-        row |= {"least_of_methods": min(shares, default=np.nan), "most_of_methods": max(shares, default=np.nan)}
-        if len(shares) > 1:
-            _, low, high = over_systems.mean_of_independent(shares)
-            row |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
-        return row
+        return row | {"least_of_methods": min(shares, default=np.nan), "most_of_methods": max(shares, default=np.nan)}
