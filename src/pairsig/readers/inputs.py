@@ -121,7 +121,7 @@ def read(
 
     See Also
     --------
-    compare, rank, compare_methods : Test what was read.
+    compare, rank, compare_runs : Test what was read.
 
     Examples
     --------

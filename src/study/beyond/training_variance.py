@@ -71,7 +71,7 @@ def training_variance(data: Iterable[tuple[Statistics, Metric]], *, splits: int 
     (`pairsig.core.influence`).
 
     **Variance.** The variance of the gain between single runs of two methods, averaged over methods, has three parts,
-    as in `pairsig.compare_methods`: training, single segments, and the test set. 2σ²_training is twice the variance of
+    as in `pairsig.compare_runs`: training, single segments, and the test set. 2σ²_training is twice the variance of
     the runs' scores minus the part from single segments. `share` is the share of training. Intervals are those of
     Graybill and Wang (1980) over runs, for independent methods.
 
