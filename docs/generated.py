@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pairsig import cli, readers
 from pairsig.core import definitions
@@ -17,7 +19,7 @@ from pairsig.io import columns, console
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import options
-from study.findings import schemas
+from study import sheets
 from study.tables.declared import all_declared
 
 HERE = Path(__file__).resolve().parent
@@ -60,8 +62,8 @@ def write() -> None:
             _put(ROOT / page, linked(_read(ROOT / source), ROOT / page, ROOT / source))
     _put(MADE / "command-line.md", command_line())
     _put(MADE / "formulas.inc", f"```text\n{definitions.formulas()}\n```\n")
-    for name in schemas.NAMES:
-        _put(MADE / f"{name.partition('.')[0]}.inc", schemas.table(name))
+    for name in ("config", *sheets.KEYS):
+        _put(MADE / f"{name}.inc", keys(name))
     _put(MADE / "tables.md", tables())
     _put(MADE / "readers.inc", formats())
     _put(MADE / "metrics.inc", metrics())
@@ -77,6 +79,27 @@ def _read(path: Path) -> str:
 def _put(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+def keys(name: str) -> str:
+    """The table of the columns of a sheet, or of the keys of the configuration, from its schema."""
+    schema = sheets.read_schema(ROOT / "workflow" / "schemas" / f"{name}.schema.yaml").schema
+    rows = []
+    for key, of_key in _keys(schema):
+        optional = " (optional)" if key not in schema.get("required", [key]) else ""
+        example = of_key.get("examples", [of_key.get("default", next(iter(of_key.get("enum", [""])), ""))])[0]
+        shown = str(example).lower() if isinstance(example, bool) else str(example)
+        rows.append(f"| `{key}`{optional} | {of_key['description']} | {f'`{shown}`' if shown else ''} |\n")
+    return f"| {'key' if name == 'config' else 'column'} | description | example |\n|---|---|---|\n{''.join(rows)}"
+
+
+def _keys(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """All keys with their blocks, such as `resampling.seed`; a block with an example is one key."""
+    for name, of_key in schema["properties"].items():
+        if "properties" in of_key and "examples" not in of_key:
+            yield from _keys(of_key, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", of_key
 
 
 OTHERS = (
