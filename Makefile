@@ -3,7 +3,7 @@
 #   make quick       a small run in results/quick, with its report;  make slurm: the study on a SLURM cluster (CONFIG=...)
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
 #   make test        run the tests;  also test-all, test-wheel, test-slurm, test-cloud;  make lint: style, types and workflow
-#   make findings    fill in the findings and the numbers on pages from results/reference, and tables from the schemas
+#   make findings    fill in the findings and the numbers on pages from results/reference
 #   make docs        build the documentation: docs/_build/html/index.html;  make bench: speed as ratios (SMALL=yes)
 #   make container   build the image of the jobs;  make lock: renew the locked versions
 help:

@@ -45,9 +45,10 @@ def sheet(name):
     return [path for path in paths if Path(path).is_file()]
 
 
-def code(*modules, files=("pairsig/__init__.py",)):
+def code(*modules, files=()):
     """Digest of the modules that a script calls, with pairsig's version: jobs are repeated when it changes."""
-    paths = (*(f"{module.replace('.', '/')}.py" for module in modules), *files)
+    paths = [f"{module.replace('.', '/')}.py" for module in modules]
+    paths += [*files, "pairsig/__init__.py"]
     paths = [Path(workflow.source_path(f"../../src/{path}")) for path in paths]
     text = b"".join(path.read_bytes() for path in paths)
     return sha256(text).hexdigest()[:12]
