@@ -1,4 +1,4 @@
-"""Models for Joshua, its configuration, the reading of its output, and the search for weights."""
+"""Models for Joshua, its configuration, and the reading of its output."""
 
 from __future__ import annotations
 
