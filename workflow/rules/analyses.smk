@@ -37,6 +37,8 @@ rule describe:
         systems=table("systems"),
     log:
         "<logs>/describe.log",
+    benchmark:
+        "<benchmarks>/describe.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -55,6 +57,8 @@ rule thresholds:
         size_scaling=table("size_scaling"),
     log:
         "<logs>/thresholds.log",
+    benchmark:
+        "<benchmarks>/thresholds.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -75,6 +79,8 @@ rule threshold_errors:
         threshold_errors=table("threshold_errors"),
     log:
         "<logs>/threshold_errors.log",
+    benchmark:
+        "<benchmarks>/threshold_errors.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -97,6 +103,8 @@ rule calibrate:
         latex="<results>/tables/table_1.tex",
     log:
         "<logs>/calibrate.log",
+    benchmark:
+        "<benchmarks>/calibrate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -115,6 +123,8 @@ rule validate:
         validation=table("validation"),
     log:
         "<logs>/validate.log",
+    benchmark:
+        "<benchmarks>/validate.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -136,6 +146,8 @@ rule claims:
         claims=table("claims"),
     log:
         "<logs>/claims.log",
+    benchmark:
+        "<benchmarks>/claims.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -156,6 +168,8 @@ rule approximate:
         relative_error=table("relative_error"),
     log:
         "<logs>/approximate.log",
+    benchmark:
+        "<benchmarks>/approximate.tsv"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -173,6 +187,8 @@ rule race:
         run_time=table("run_time"),
     log:
         "<logs>/race.log",
+    benchmark:
+        "<benchmarks>/race.tsv"
     conda:
         "../envs/pairsig.yaml"
     # It needs one core, and reserves all, so that no other job takes time from it.
@@ -200,6 +216,8 @@ rule check:
         latex="<results>/tables/tally.tex",
     log:
         "<logs>/check.log",
+    benchmark:
+        "<benchmarks>/check.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -216,6 +234,8 @@ rule training_variance:
         training_variance=table("training_variance"),
     log:
         "<logs>/training_variance.log",
+    benchmark:
+        "<benchmarks>/training_variance.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -235,6 +255,8 @@ rule heterogeneity:
         heterogeneity=table("heterogeneity"),
     log:
         "<logs>/heterogeneity.log",
+    benchmark:
+        "<benchmarks>/heterogeneity.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -252,6 +274,8 @@ rule documents:
         documents=table("documents"),
     log:
         "<logs>/documents.log",
+    benchmark:
+        "<benchmarks>/documents.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -271,6 +295,8 @@ rule variance_model:
         variance_model=table("variance_model"),
     log:
         "<logs>/variance_model.log",
+    benchmark:
+        "<benchmarks>/variance_model.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -289,6 +315,8 @@ rule today:
         years=table("years"),
     log:
         "<logs>/today.log",
+    benchmark:
+        "<benchmarks>/today.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

@@ -51,6 +51,8 @@ rule merge:
         comparisons="<results>/comparisons/{dataset}.parquet",
     log:
         "<logs>/merge/{dataset}.log",
+    benchmark:
+        "<benchmarks>/merge/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(config["split"]),
     conda:

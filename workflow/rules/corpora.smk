@@ -32,6 +32,8 @@ rule prepare_training_set:
         segments="<results>/training_sets/{training_set}.txt",
     log:
         "<logs>/prepare/{training_set}.log",
+    benchmark:
+        "<benchmarks>/prepare/{training_set}.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
@@ -50,6 +52,8 @@ use rule prepare_training_set as prepare_test_set with:
         documents="<results>/segments/{dataset}.documents.tsv",
     log:
         "<logs>/prepare/{dataset}.log",
+    benchmark:
+        "<benchmarks>/prepare/{dataset}.tsv"
     params:
         prepared=lambda wildcards: PLAN.prepare("datasets", *wildcards)[1],
 
@@ -69,6 +73,8 @@ rule resample:
         resampled="<results>/resampled/{training_set}/{resampled}.txt",
     log:
         "<logs>/resample/{training_set}/{resampled}.log",
+    benchmark:
+        "<benchmarks>/resample/{training_set}/{resampled}.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:

@@ -9,6 +9,8 @@ rule count:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/count/{dataset}.log",
+    benchmark:
+        "<benchmarks>/count/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("counted")),
     conda:
@@ -32,6 +34,8 @@ rule pool:
         statistics="<results>/statistics/{dataset}.parquet",
     log:
         "<logs>/pool/{dataset}.log",
+    benchmark:
+        "<benchmarks>/pool/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(PLAN.of_source("pool")),
     conda:

@@ -30,6 +30,8 @@ rule confidence:
         png="<results>/figures/{figure}.png",
     log:
         "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
     wildcard_constraints:
         figure=one_of(set(config["figures"]) - set(OF_TABLES)),
     conda:
@@ -54,6 +56,8 @@ rule of_tables:
         png="<results>/figures/{figure}.png",
     log:
         "<logs>/figures/{figure}.log",
+    benchmark:
+        "<benchmarks>/figures/{figure}.tsv"
     wildcard_constraints:
         figure=one_of(OF_TABLES),
     conda:

@@ -12,6 +12,8 @@ rule findings:
         html="<results>/findings.html",
     log:
         "<logs>/findings.log",
+    benchmark:
+        "<benchmarks>/findings.tsv"
     conda:
         "../envs/pairsig.yaml"
     params:
