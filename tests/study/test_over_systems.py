@@ -129,6 +129,36 @@ def test_jackknife_of_a_mean_is_its_variance():
     assert weights.tolist() == [[2, 3], [0, 3], [0, 0], [2, 0]]
 
 
+@pytest.mark.parametrize("over_levels", [False, True])
+def test_a_slope_is_least_squares_with_dummies_and_its_interval_leaves_out_each_member(over_levels):
+    rng = np.random.default_rng(3)
+    level, systems = np.repeat([0, 1, 2, 3], 10), np.tile(np.stack(np.triu_indices(5, 1), axis=1), (4, 1))
+    x = rng.standard_normal(40)
+    y = 0.4 * x + level**2 + rng.standard_normal(40)
+    members = np.stack([level, np.full(40, -1)], axis=1) if over_levels else systems
+
+    def fitted(rows):
+        dummies = np.eye(4)[level[rows]]
+        return np.linalg.lstsq(np.column_stack([x[rows], dummies]), y[rows], rcond=None)[0][0]
+
+    left = [fitted((members != member).all(axis=1)) for member in range(4 if over_levels else 5)]
+    slope = fitted(np.ones(40, dtype=bool))
+    expected = slope, *over_systems.interval(slope, *over_systems.jackknife(left))
+    assert over_systems.slope(y, x, level, members) == pytest.approx(expected)
+
+
+def test_a_row_with_one_member_counts_it_once():
+    codes = np.array([[0, -1], [0, 1], [2, 1]])
+    assert over_systems.n_members(codes) == 3
+    assert over_systems.replicates(codes).tolist() == [[1, 1, 1], [0, 0, 1], [1, 0, 0], [1, 1, 0]]
+    y = np.array([1.0, 2.0, 6.0]) - 3
+    # Members 0, 1 and 2 have the rows {0, 1}, {1, 2} and {2}; two rows have two members.
+    changes = np.array([(y[0] + y[1]) / 3 / (1 - 2 / 3), (y[1] + y[2]) / 3 / (1 - 2 / 3), y[2] / 3 / (1 - 1 / 3)])
+    twice = (9 + 9) / 2 * (y[1] / 3) ** 2 + (9 + 2.25) / 2 * (y[2] / 3) ** 2
+    found, _ = over_systems.variance(y / 3, codes)
+    assert found == pytest.approx(max((changes**2).sum() - twice, (y**2).sum() / 9))
+
+
 def test_scales():
     assert over_systems.interval(2.0, 0.0, 5, scale="log") == (2.0, 2.0)
     low, high = over_systems.interval(2.0, 0.09, 5, scale="log")

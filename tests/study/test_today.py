@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from pairsig import Statistics
 from study.analysis import over_systems
+from study.beyond import today
 from test_recomputed import BLEU, STATISTICS, bleu, bleu_influence, counts, influence, reference
 
 LATE = sorted(path.stem for path in STATISTICS.glob("wmt2[1-4]-*.parquet"))
@@ -123,6 +125,19 @@ def test_how_often_the_better_model_wins_in_another_category(name, data):
     assert float(row["value"]) == pytest.approx(right / n_pairs, abs=0.003)
     assert float(row["expected"]) == pytest.approx(expected / n_pairs, abs=0.003)
     assert float(row["value_high"]) < float(row["expected"])  # what the page says of all four
+
+
+def test_pairs_of_one_group_have_one_member_and_test_sets_have_members_of_their_own():
+    systems = ("a-1", "a-2", "b")
+    parts = []
+    for dataset in ("mmlu-pro", "bfcl"):
+        counts = np.array([[[1, 1], [0, 1], [1, 1]], [[1, 1], [1, 1], [0, 1]], [[0, 1], [1, 1], [1, 1]]])
+        about = {"systems": systems, "groups": ("a", "a", "b"), "segments": np.array(["1", "2", "3"])}
+        statistics = Statistics(columns=("correct", "total"), counts=counts, dataset=dataset, **about)
+        parts.append(today._Measured(statistics))
+    pairs = today._together(parts)
+    assert pairs.groups.tolist() == [[0, -1], [0, 1], [0, 1], [2, -1], [2, 3], [2, 3]]
+    assert pairs.sets.tolist() == [[0, -1]] * 3 + [[1, -1]] * 3
 
 
 def coverage_of_rates(n_groups: int, n_sets: int, in_pairs: bool, n_worlds: int) -> float:
