@@ -60,7 +60,7 @@ LENGTHS = {
     "parseval": "gold brackets",
     "aer": "sure links",
 }
-"""Unit of the length of a segment, by metric of the variance model; see `length_unit` in the table `systems`."""
+"""Unit of the length of a segment, by metric of the variance model."""
 
 OUTCOMES = "accuracy"
 """The metric of items that are passed or failed, which needs no variance model."""

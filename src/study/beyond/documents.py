@@ -15,7 +15,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import over_systems
-from study.analysis.first_order import Scored, squared_differences
+from study.analysis.first_order import squared_differences
 from study.analysis.over_systems import Floats
 from study.tables.columns import numeric, with_interval
 
@@ -113,11 +113,12 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
         counts = statistics.of(metric)
         u = influence_values(counts, metric)
         pairs = np.stack(np.triu_indices(len(u), k=1), axis=1)
-        if not Scored.of(counts, metric).gains(pairs)[1].any():
+        centred = u - u.mean(axis=1, keepdims=True)
+        if not _variances(centred, pairs).any():
             continue
         names = np.array(statistics.systems)
         split = _Halves.of(counts, u, metric, document, pairs, names, rng)
-        rows.append(row | _effect(u, document, pairs, rng) | split.row())
+        rows.append(row | _effect(centred, document, pairs, rng) | split.row())
         halves.setdefault(metric.name, []).append(split)
     for name, parts in halves.items():
         if len(parts) > 1:
@@ -131,39 +132,34 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
 
 
 def _effect(u: Floats, document: Ints, pairs: Ints, rng: np.random.Generator) -> dict[str, float]:
-    """Mean design effect over pairs, with its interval and the range by chance."""
-    n, factor = len(document), _correction(document)
-    u = u - u.mean(axis=1, keepdims=True)
-    # n/(n − 1) Σ_segments d², with d = uᴬ − uᴮ
-    by_segment = n / (n - 1) * squared_differences(u @ u.T, pairs)
+    """Mean design effect over pairs, with its interval and the range by chance, from centred influence values."""
+    by_segment = _variances(u, pairs)
     differs = by_segment > 0
     pairs, by_segment = pairs[differs], by_segment[differs]
     a, b = pairs.T
     # Part of each document in the design effect, D/(D − 1) (Σ_segments of it d)² / by_segment; (pairs × documents)
     sums = _by_document(u, document)
+    n, factor = len(document), _correction(sums)
     shares = factor * (sums[a] - sums[b]) ** 2 / by_segment[:, None]
     effects = shares.sum(axis=1)
     middle = float(effects.mean())
     # Influence of each document: its part of the numerator, minus the part of its segments in the denominator.
     at_once = np.array_split(np.arange(len(a)), len(a) * n // 20_000_000 + 1)
     squares = np.concatenate([_by_document((u[a[part]] - u[b[part]]) ** 2, document) for part in at_once])
-    influence = (shares - effects[:, None] * (n / (n - 1)) * squares / by_segment[:, None]).mean(axis=0)
+    influence = (shares - effects[:, None] * _correction(u) * squares / by_segment[:, None]).mean(axis=0)
     # The variance over systems and that over documents, with Satterthwaite's degrees of freedom.
     of_systems, of_degrees = over_systems.variance((effects - middle) / len(effects), pairs)
     of_documents = factor * float(np.square(influence - influence.mean()).sum())
     variance = of_systems + of_documents
     degrees = variance**2 / (of_systems**2 / of_degrees + of_documents**2 / over_systems.degrees(influence))
     ends = over_systems.interval(middle, variance, degrees, scale="log")
-    by_chance = [_effect_by_chance(u, rng.permutation(document), pairs, by_segment) for _ in range(SHUFFLES)]
+    by_chance = []
+    for _ in range(SHUFFLES):
+        shuffled = _by_document(u, rng.permutation(document))
+        by_chance.append(float((_variances(shuffled, pairs) / by_segment).mean()))
     low, high = np.quantile(by_chance, [0.025, 0.975]).tolist()
     effect = over_systems.cells("design_effect", (middle, *ends))
     return {"n_pairs": len(pairs), **effect, "by_chance_low": low, "by_chance_high": high}
-
-
-def _effect_by_chance(u: Floats, document: Ints, pairs: Ints, by_segment: Floats) -> float:
-    """Mean design effect with segments assigned to documents at random."""
-    sums = _by_document(u, document)
-    return float((_correction(document) * squared_differences(sums @ sums.T, pairs) / by_segment).mean())
 
 
 @dataclass(frozen=True)
@@ -225,10 +221,13 @@ def _on_half(
     m, (_, document_of) = len(half), np.unique(document[half], return_inverse=True)
     u = u[:, half] * (len(document) / m)
     u = u - u.mean(axis=1, keepdims=True)
-    sums = _by_document(u, document_of)
-    by_segment = m / (m - 1) * squared_differences(u @ u.T, pairs)
-    by_document = _correction(document_of) * squared_differences(sums @ sums.T, pairs)
+    by_segment, by_document = _variances(u, pairs), _variances(_by_document(u, document_of), pairs)
     return np.stack([quality[a] - quality[b], by_segment, by_document])
+
+
+def _variances(u: Floats, pairs: Ints) -> Floats:
+    """n/(n − 1) Σ (uᴬ − uᴮ)² over n units: the variance of the gain of each pair by segments, or by documents."""
+    return _correction(u) * squared_differences(u @ u.T, pairs)
 
 
 def _by_document(u: Floats, document: Ints) -> Floats:
@@ -239,7 +238,7 @@ def _by_document(u: Floats, document: Ints) -> Floats:
     return sums
 
 
-def _correction(document: Ints) -> float:
-    """D/(D − 1) for D documents, numbered from 0."""
-    n_documents = int(document.max()) + 1
-    return n_documents / (n_documents - 1)
+def _correction(u: Floats) -> float:
+    """n/(n − 1) for n units, segments or documents."""
+    n = u.shape[1]
+    return float(n / (n - 1))

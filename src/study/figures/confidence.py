@@ -19,7 +19,6 @@ from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.io.rendering import count
 from pairsig.io.tables import frame
-from pairsig.metrics.names import metric_name
 from study.analysis.pairs import COMBINATIONS, SINGLE, Window, combinations_in, pvalues
 from study.figures import style
 from study.reproduction.thresholds import THRESHOLDS, thresholds
@@ -111,15 +110,20 @@ def saturation(pairs: pd.DataFrame) -> float:
     return limit if limit > 0 else 1.0
 
 
-def _frame(axes: Axes, pairs: pd.DataFrame) -> list[str]:
-    """Set the limits and draw the line p = 0.05; return notes on the pairs outside the limits."""
+def _frame(axes: Axes, pairs: pd.DataFrame, title: str) -> list[str]:
+    """Set the limits and labels, and draw the line p = 0.05; return notes on the pairs outside the limits."""
     confidence = 1 - pvalues(pairs)
     gains = pairs["gain"].to_numpy(dtype=float)
     right = saturation(pairs)
     axes.set(xlim=(-0.02 * right, right), ylim=(LOWEST - 0.02 * (1 - LOWEST), 1 + 0.02 * (1 - LOWEST)))
+    axes.set(title=title, xlabel=style.gain_label(pairs["metric"]), ylabel=CONFIDENCE)
     axes.axhline(0.95, color=GREY, linewidth=0.6, zorder=0.5)
+    bottom, top = axes.get_ylim()
+    at_the_right = blended_transform_factory(axes.transAxes, axes.transData)
+    axes.text(1.0, 0.95 - 0.012 * (top - bottom), "p = 0.05", transform=at_the_right, ha="right", va="top",
+              color="#555555")  # fmt: skip
     beyond = int((gains > right).sum())
-    below = int(((confidence < axes.get_ylim()[0]) & (gains <= right)).sum())
+    below = int(((confidence < bottom) & (gains <= right)).sum())
     notes = [f"not drawn: {count(beyond)} with gains above {right:.3g} points"] if beyond else []
     return notes + ([f"not drawn: {count(below)} with confidence below {LOWEST:g}"] if below else [])
 
@@ -155,14 +159,12 @@ def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: fl
 
 
 def _key(drawn: Class, label: str) -> Line2D:
-    return Line2D(
-        [], [], linestyle="none", marker=drawn.marker, markersize=4.5, label=label,
-        markerfacecolor=drawn.colour if drawn.filled else "none", markeredgecolor=drawn.colour,
-    )  # fmt: skip
+    filling = drawn.colour if drawn.filled else "none"
+    return style.mark(label, marker=drawn.marker, markersize=4.5, markerfacecolor=filling, markeredgecolor=drawn.colour)
 
 
-def _line(label: str, **style: Any) -> Line2D:
-    return Line2D([], [], **{"color": INK, "linewidth": 1.0, "label": label, **style})
+LINE: dict[str, Any] = {"color": INK, "linewidth": 1.0}
+"""Lines in the legend."""
 
 
 EXPECTED = "expected for the median standard error"
@@ -174,13 +176,6 @@ def _title(pairs: pd.DataFrame, series: str) -> str:
     return f"{pairs['dataset'].iloc[0]}{segments}" + (f", {series}" if series else "")
 
 
-def _level_label(axes: Axes) -> None:
-    place = blended_transform_factory(axes.transAxes, axes.transData)
-    bottom, top = axes.get_ylim()
-    y = 0.95 - 0.012 * (top - bottom)
-    axes.text(1.0, y, "p = 0.05", transform=place, ha="right", va="top", color="#555555")
-
-
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     """Select the pairs with a gain and a p-value."""
     return table[table["gain"].notna() & np.isfinite(pvalues(table))]
@@ -190,7 +185,7 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
 def gain_confidence(
     comparisons: pd.DataFrame,
     thresholds: pd.DataFrame | None = None,
-    reproduction: pd.DataFrame | None = None,
+    published: pd.DataFrame | None = None,
     overlay: pd.DataFrame | None = None,
     *,
     series: str = "",
@@ -205,7 +200,7 @@ def gain_confidence(
     thresholds
         A dashed line marks the `threshold` of each class for which it is estimated, or that of all pairs if no class
         has one. Rows of other datasets are ignored.
-    reproduction
+    published
         Dotted lines mark the paper's thresholds, scaled to the number of segments by the central limit theorem.
     overlay
         The comparisons of a dataset with published systems, drawn in outline over those of retrained systems.
@@ -229,7 +224,7 @@ def gain_confidence(
     for of_class in laid_over:
         _scatter(axes, of_class, len(comparisons), rasterized=False, scale=1.2)
     mixed = combinations_in(comparisons) == 1
-    notes = _frame(axes, comparisons[~mixed])
+    notes = _frame(axes, comparisons[~mixed], _title(comparisons, series))
     if mixed.any():
         notes.append(f"not drawn: {count(int(mixed.sum()))} with only one combination")
     for of_class in drawn:
@@ -238,12 +233,15 @@ def gain_confidence(
     for of_class in (*drawn, *laid_over):
         n = len(of_class.pairs)
         keys.append(_key(of_class, f"{of_class.label}: {count(n)} pair{'s' * (n != 1)}"))
-    keys.append(_line(EXPECTED))
+    keys.append(style.line(EXPECTED, **LINE))
     ours = _ours(drawn, estimates)
-    theirs = {} if reproduction is None else _theirs(drawn, comparisons, reproduction)
+    compared = _theirs(published, comparisons)
+    theirs = {
+        row.subset.removeprefix(f"{FULL_SETS}, "): _at_size(row, comparisons["n_segments"].iloc[0]) for row in compared
+    }
     every = Class("all pairs", "all", comparisons, "o", INK)
-    if reproduction is not None and "all" in theirs:  # the paper does not divide these pairs
-        printed = addressed(reproduction, "printed", "dataset")["dataset"].isin(comparisons["dataset"].iloc[:1]).any()
+    if "all" in theirs:  # the paper does not divide these pairs
+        printed = any(row.compared_with.startswith("printed:") for row in compared)
         # Its own number is the percentile of the pairs near p = 0.05, ours of other figures a smoother estimate.
         ours, drawn = _ours([every], estimates.assign(threshold=estimates["printed"]) if printed else estimates), []
     for label, marked, dashes in (
@@ -254,13 +252,11 @@ def gain_confidence(
         for of_class, value in values:
             axes.axvline(value, color=of_class.ink, linewidth=1.1, dashes=dashes, zorder=2.7, gid=label)
         if values:
-            keys.append(_line(f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}", dashes=dashes))
+            described = f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}"
+            keys.append(style.line(described, dashes=dashes, **LINE))
     if len({of_class.subset for of_class in drawn} & ours.keys()) > 1:
         notes.append(_of_thresholds(drawn, ours))
-    _level_label(axes)
-    style.explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes if note)])
-    axes.set_title(_title(comparisons, series))
-    axes.set(xlabel=style.gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
+    style.explained(figure, [*keys, *map(style.mark, filter(None, notes))])
     return style.says(figure, message)
 
 
@@ -335,24 +331,18 @@ def _ours(drawn: Sequence[Class], estimates: pd.DataFrame) -> dict[str, float]:
     return marked or {subset: value for subset, value in values.items() if subset == "all"}
 
 
-def _theirs(drawn: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.DataFrame) -> dict[str, float]:
-    """Find the paper's thresholds by subset, times the square root of the ratio of the two numbers of segments.
+def _theirs(published: pd.DataFrame | None, pairs: pd.DataFrame) -> list[Any]:
+    """Find the paper's thresholds that are compared with those of a dataset: rows with its `subset` and `test_set`."""
+    if published is None:
+        return []
+    rows = addressed(published, ("threshold", "printed"), "dataset", "subset", "test_set")
+    rows = rows[(rows["dataset"] == str(pairs["dataset"].iloc[0])) & (rows["published"] > 0)]
+    return [*rows.itertuples(index=False)]
 
-    These are the thresholds compared with this dataset and, for retrained systems, those of the same metric.
-    """
-    rows = addressed(reproduction, ("threshold", "printed"), "dataset", "subset")
-    rows = rows[rows["published"] > 0]
-    of_dataset = rows["dataset"] == str(comparisons["dataset"].iloc[0])
-    if (comparisons["kind_a"] == SYNTHETIC).all():
-        units = rows["unit"].astype(str)
-        rows = rows[of_dataset | (units == metric_name(str(comparisons["metric"].iloc[0])))]
-    else:
-        rows = rows[of_dataset]
-    scaled = rows["published"] * np.sqrt(rows["n_segments"].astype(float) / comparisons["n_segments"].iloc[0])
-    order = (~of_dataset[rows.index]).sort_values(kind="stable").index
-    subset = [name.removeprefix(f"{FULL_SETS}, ") for name in rows.loc[order, "subset"]]
-    values = dict(reversed(list(zip(subset, scaled[order].astype(float), strict=True))))
-    return {name: value for name, value in values.items() if name in ("all", *(of_class.subset for of_class in drawn))}
+
+def _at_size(row: Any, n: int) -> float:
+    """A threshold of the paper at a number of segments, by the central limit theorem."""
+    return float(row.published) * math.sqrt(float(row.n_segments) / n)
 
 
 MOST_SIZES = 6
@@ -375,7 +365,7 @@ def _series(
     for part in by_part:
         drawn = part.pairs.sample(MOST_POINTS, random_state=2012) if len(part.pairs) > MOST_POINTS else part.pairs
         _scatter(axes, replace(part, pairs=drawn), len(drawn) * len(by_part), len(whole) > style.RASTERIZE_ABOVE)
-    notes = _frame(axes, whole)
+    notes = _frame(axes, whole, heading)
     if most > MOST_POINTS:
         notes.append(f"dots: {count(MOST_POINTS)} random pairs of {count(most)} each")
     for part in by_part:
@@ -387,22 +377,19 @@ def _series(
     if theirs:
         values = ", ".join(f"{value:.2f} ({label})" for label, value in theirs.items())
         notes.append(f"dotted: the paper's threshold, at our size:\n{values}")
-    _level_label(axes)
     title = "\n".join([*notes, f"lines: {EXPECTED}", name])
     style.explained(figure, [_key(part, part.label) for part in by_part], title, ncols=2)
-    axes.set_title(heading)
-    axes.set(xlabel=style.gain_label(whole["metric"]), ylabel=CONFIDENCE)
     return figure
 
 
 @styled
 def sizes(
-    test_sets: pd.DataFrame, comparisons: pd.DataFrame | None = None, reproduction: pd.DataFrame | None = None
+    test_sets: pd.DataFrame, comparisons: pd.DataFrame | None = None, published: pd.DataFrame | None = None
 ) -> Figure:
     """Confidence against gain on initial segments of a test set (Figures 9 and 10).
 
     Lighter colours stand for smaller test sets. The figure shows initial segments and the whole test set, for at most
-    `MOST_SIZES` sizes; other test sets are ignored. Dotted lines mark the thresholds in `reproduction`.
+    `MOST_SIZES` sizes; other test sets are ignored. Dotted lines mark the thresholds in `published`.
     """
     tables = [test_sets] if comparisons is None else [test_sets, comparisons]
     whole = pd.concat([_pairs(table) for table in tables], ignore_index=True)
@@ -413,12 +400,16 @@ def sizes(
     sizes_shown = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
     groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in sizes_shown]
     looks = [(marker, colour, colour) for colour, marker in zip(style.sequence(len(groups)), MARKERS, strict=False)]
-    classes = [
-        Class(n := count(pairs["n_segments"].iloc[0]), n, pairs.drop_duplicates(["system_a", "system_b"]), *look)
-        for pairs, look in zip(groups, looks, strict=False)
-    ]
-    theirs = {} if reproduction is None else _by_size(reproduction, str(chosen["dataset"].iloc[0]), every[-1])
-    theirs = {label: value for label, value in theirs.items() if label in {shown.label for shown in classes}}
+    classes = []
+    for pairs, look in zip(groups, looks, strict=False):
+        size = count(pairs["n_segments"].iloc[0])
+        classes.append(Class(size, size, pairs.drop_duplicates(["system_a", "system_b"]), *look))
+    theirs: dict[str, float] = {}
+    for row in _theirs(published, chosen):
+        if row.subset == "all":
+            n = int(row.test_set.removeprefix("first-")) if row.test_set else every[-1]
+            theirs[count(n)] = _at_size(row, n)
+    theirs = {shown.label: theirs[shown.label] for shown in classes if shown.label in theirs}
     drawn = pd.concat([shown.pairs for shown in classes])
     figure = _series("segments in the test set:", classes, drawn, str(chosen["dataset"].iloc[0]), theirs)
     return style.says(figure, BY_SIZE)
@@ -426,16 +417,6 @@ def sizes(
 
 BY_SIZE = "Confidence against gain, by size of the test set"
 BY_SOURCE = "Confidence against gain on test sets of one size, by source"
-
-
-def _by_size(reproduction: pd.DataFrame, dataset: str, whole: int) -> dict[str, float]:
-    """Find the paper's thresholds for initial segments and for the whole test set, scaled to our sizes."""
-    thresholds: dict[str, float] = {}
-    for row in addressed(reproduction, "threshold", "dataset", "subset", "test_set").itertuples():
-        if (row.dataset, row.subset) == (dataset, "all") and float(row.published) > 0:
-            n = int(row.test_set.removeprefix("first-")) if row.test_set else whole
-            thresholds[count(n)] = float(row.published) * math.sqrt(float(row.n_segments) / n)
-    return thresholds
 
 
 @styled

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from pairsig.io.pictures import BLUE, GREY, INK, MARKERS, ORANGE, VERMILION, styled
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
-from study.figures.style import DASHED, PAGE, STAR, bars, explained, mark, nothing, plain_numbers, says, sequence
+from study.figures import style
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""
@@ -27,12 +26,12 @@ SECONDS = (10_000, 3.0)
 def _panels(table: pd.DataFrame, xlabel: str, ylabel: str) -> tuple[Figure, dict[str, Axes]]:
     """Make one panel per metric with logarithmic axes and a shared vertical axis."""
     metrics = list(table["metric"].unique())
-    figure = Figure(figsize=(PAGE, 2.4))
+    figure = Figure(figsize=(style.PAGE, 2.4))
     panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
     panels[0].set_ylabel(ylabel)
     for axes, metric in zip(panels, metrics, strict=True):
         axes.set(title=metric_name(metric), xscale="log", yscale="log", xlabel=xlabel)
-        plain_numbers(axes.xaxis, axes.yaxis)
+        style.plain_numbers(axes.xaxis, axes.yaxis)
     return figure, dict(zip(metrics, panels, strict=True))
 
 
@@ -44,27 +43,29 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
     line marks the minimal number of samples that the paper recommends.
     """
     if relative_error.empty:
-        return nothing("Mean relative error of Monte Carlo p-values, by the number of samples")
+        return style.nothing("Mean relative error of Monte Carlo p-values, by the number of samples")
     figure, panels = _panels(relative_error, "Monte Carlo samples, K", "mean relative error |p̂ − p| / p")
     sizes = sorted(relative_error["n_segments"].unique())
-    looks = dict(zip(sizes, zip(sequence(len(sizes)), MARKERS * len(sizes), strict=False), strict=True))
+    looks = dict(zip(sizes, zip(style.sequence(len(sizes)), MARKERS * len(sizes), strict=False), strict=True))
     for metric, axes in panels.items():
         rows = relative_error[relative_error["metric"] == metric]
         for position, (size, line) in enumerate(rows.sort_values("n_resamples").groupby("n_segments")):
             colour, marker = looks[size]
             k, error = line["n_resamples"].to_numpy(dtype=float), line["error"].to_numpy()
             axes.plot(k, line["closed_form"], color=colour, linewidth=0.7, gid="closed form")
-            ends = bars(line, "error")
+            ends = style.bars(line, "error")
             ends[0] = np.minimum(ends[0], 0.9 * error)  # a logarithmic axis cannot show 0
             beside = k * 1.07 ** (position - (len(sizes) - 1) / 2)
             axes.errorbar(beside, error, ends, fmt=marker, color=colour, markersize=3, elinewidth=0.6, gid="measured")
-        axes.axvline(NEEDED, **DASHED, zorder=0.5, gid="paper")
+        axes.axvline(NEEDED, **style.DASHED, zorder=0.5, gid="paper")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    handles = [mark(count(size), marker=marker, markersize=3, color=colour) for size, (colour, marker) in looks.items()]
-    handles.append(Line2D([], [], color=INK, linewidth=0.7, label="closed form"))
-    handles.append(Line2D([], [], **DASHED, label="the paper's minimum"))
-    explained(figure, handles, "sentences in the test set", ncols=3)
-    return says(figure, _error_of_needed(relative_error))
+    handles = []
+    for size, (colour, marker) in looks.items():
+        handles.append(style.mark(count(size), marker=marker, markersize=3, color=colour))
+    handles.append(style.line("closed form", color=INK, linewidth=0.7))
+    handles.append(style.line("the paper's minimum", **style.DASHED))
+    style.explained(figure, handles, "sentences in the test set", ncols=3)
+    return style.says(figure, _error_of_needed(relative_error))
 
 
 def _error_of_needed(relative_error: pd.DataFrame) -> str:
@@ -86,27 +87,27 @@ def run_time(run_time: pd.DataFrame) -> Figure:
     the bottom mark the sentences up to which the paper's exact test is faster than Monte Carlo.
     """
     if run_time.empty:
-        return nothing("Run time of the exact test and of Monte Carlo tests")
+        return style.nothing("Run time of the exact test and of Monte Carlo tests")
     figure, panels = _panels(run_time, "sentences, N", "seconds (median)")
     samples = sorted(run_time["n_resamples"].dropna().astype(int).unique())
     looks = {0: (BLUE, "o")} | dict(zip(samples, ((ORANGE, "^"), (VERMILION, "s"), (INK, "D")), strict=False))
     handles = []
     for k, (colour, marker) in looks.items():
         label = f"Monte Carlo, K = {count(k)}" if k else "exact test"
-        handles.append(Line2D([], [], color=colour, marker=marker, label=label))
+        handles.append(style.line(label, color=colour, marker=marker))
         for metric, axes in panels.items():
             rows = run_time[(run_time["metric"] == metric) & (run_time["n_resamples"].fillna(0) == k)]
             rows = rows.sort_values("n_segments")
-            axes.errorbar(rows["n_segments"].astype(float), rows["seconds"].to_numpy(), bars(rows, "seconds"),
+            axes.errorbar(rows["n_segments"].astype(float), rows["seconds"].to_numpy(), style.bars(rows, "seconds"),
                           color=colour, marker=marker, elinewidth=0.7, gid="seconds")  # fmt: skip
             if k in FASTER and metric == "accuracy":
                 axes.plot(FASTER[k], 0, "^", markersize=7, color=colour, clip_on=False, zorder=3, gid="faster",
                           transform=axes.get_xaxis_transform())  # fmt: skip
-    panels["accuracy"].plot(*SECONDS, **STAR, linestyle="none", gid="paper")
-    handles.append(mark("the paper: exact test takes less", **STAR))
-    handles.append(mark("the paper: exact is faster up to here", marker="^", markersize=7, color=GREY))
-    explained(figure, handles, ncols=2)
-    return says(figure, _faster(run_time))
+    panels["accuracy"].plot(*SECONDS, **style.STAR, linestyle="none", gid="paper")
+    handles.append(style.mark("the paper: exact test takes less", **style.STAR))
+    handles.append(style.mark("the paper: exact is faster up to here", marker="^", markersize=7, color=GREY))
+    style.explained(figure, handles, ncols=2)
+    return style.says(figure, _faster(run_time))
 
 
 def _faster(run_time: pd.DataFrame) -> str:

@@ -69,9 +69,14 @@ def bars(rows: pd.DataFrame, name: str) -> np.ndarray:
     return lengths
 
 
-def mark(label: str, **style: Any) -> Line2D:
+def line(label: str, **look: Any) -> Line2D:
+    """Make the entry of a line in a legend."""
+    return Line2D([], [], label=label, **look)
+
+
+def mark(label: str, **look: Any) -> Line2D:
     """Make the entry of a marker in a legend."""
-    return Line2D([], [], linestyle="none", label=label, **style)
+    return line(label, linestyle="none", **look)
 
 
 def gain_label(metrics: pd.Series[str]) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from pairsig.io.pictures import GREY, INK, ORANGE, VERMILION, styled
@@ -57,7 +56,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
              yscale="log")  # fmt: skip
     style.plain_numbers(axes.xaxis, axes.yaxis)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    handles: list[Line2D] = []
+    handles = []
     taken: set[str] = set()
     for key, rows in drawn.groupby(keys, sort=False):
         rows = rows.drop_duplicates("n_segments").sort_values("n_segments")
@@ -77,14 +76,14 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame) -> Figure
         axes.plot(ends, fit["coefficient"] * ends ** fit["exponent"], color=colour, linewidth=1, gid="fit")
         interval = f"[{two_decimals(fit['exponent_low'])}, {two_decimals(fit['exponent_high'])}]"
         label = f"{key[0]}, {metric}: $n^{{{fit['exponent']:.2f}}}$ {interval}"
-        handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
+        handles.append(style.line(label, color=colour, marker=marker, markerfacecolor=filled, linewidth=1))
     paper = np.array(BROWN)
     axes.plot(*paper.T, **style.STAR, linestyle="none", gid="paper")
     ends = np.array([paper[0, 0], max(paper[1, 0], float(drawn["n_segments"].max()))])
     slope = paper[0, 1] * np.sqrt(paper[0, 0] / ends)
     axes.plot(ends, slope, **style.DASHED, zorder=0.5, gid="reference")
     handles.append(style.mark("the paper's F1 thresholds, Brown", **style.STAR))
-    handles.append(Line2D([], [], **style.DASHED, label="predicted: 1/√n"))
+    handles.append(style.line("predicted: 1/√n", **style.DASHED))
     style.explained(figure, handles, "exponents of the number of segments, with 95 % intervals")
     for text in figure.legends[0].get_texts():
         text.set_parse_math(True)
@@ -237,11 +236,8 @@ def _drawn(
     handles = [
         *(style.mark(f"{names[kind]}, 95 % interval", **KINDS[kind]) for kind in drawn),
         *([style.mark("the paper's Table 1 and section 4.2", **PAPER)] if theirs else []),
-        *(
-            Line2D([], [], color=KINDS[kind]["color"], dashes=(4, 1.5), linewidth=1.1, label=EXPECTED[kind])
-            for kind in drawn
-        ),
-        Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
+        *(style.line(EXPECTED[kind], color=KINDS[kind]["color"], dashes=(4, 1.5), linewidth=1.1) for kind in drawn),
+        style.line("chance", color=GREY, linewidth=0.8, linestyle=":"),
     ]
     if spare:
         spare[0].legend(handles=handles, loc="center", frameon=False).set_in_layout(False)

@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from pairsig.io.pictures import BLUE, GREY, VERMILION, styled
 from study.beyond.today import PAPER
-from study.figures.style import DASHED, PAGE, bars, explained, mark, nothing, plain_numbers, says
+from study.figures.style import DASHED, PAGE, bars, explained, line, mark, nothing, plain_numbers, says
 
 LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "de-en": ("German to English", {"color": BLUE, "marker": "o"}),
@@ -62,7 +61,7 @@ def years(years: pd.DataFrame) -> Figure:
     handles = [mark(label, **look) for label, look in LOOKS.values()]
     handles += [mark("standard deviation per segment (right)", color=GREY, marker="o")]
     handles += [mark("√(1 − correlation) (right)", color=GREY, marker="o", markerfacecolor="white")]
-    handles += [Line2D([], [], **DASHED, label="half a point, and the paper's thresholds (left)")]
+    handles += [line("half a point, and the paper's thresholds (left)", **DASHED)]
     explained(figure, handles, ncols=2)
     return says(figure, "Newer language pairs need larger gains in BLEU; German–English less so")
 

@@ -24,10 +24,8 @@ SYSTEMS = Table(
         Column("group", str, "`all`, or a base model"),
         count("n_systems", "number of systems", "systems", "n systems"),
         N_SEGMENTS,
-        numeric("length_per_segment", "mean number of length units (words, brackets, links) per segment", missing=True),
-        Column("length_unit", str, "the unit in which the length of a segment is measured"),
+        numeric("length_per_segment", "mean number of words, gold brackets or sure links per segment", missing=True),
         numeric("score_low", "lowest of their scores", "points"),
-        numeric("score_mean", "mean of their scores", "points"),
         numeric("score_high", "highest of their scores", "points"),
         Column("left_out", str, "systems that failed, each with the reason; empty if none did"),
     ),
@@ -36,14 +34,8 @@ SYSTEMS = Table(
 )  # fmt: skip
 
 
-LENGTH_UNITS = {
-    "bleu": ("reference_length", "reference words"),
-    "conll_uas": ("gold", "words"),
-    "uas": ("total", "words"),
-    "parseval": ("gold", "gold brackets"),
-    "aer": ("sure", "sure links"),
-}
-"""By metric, the column that measures the length of a segment, and its length unit."""
+LENGTHS = {"bleu": "reference_length", "conll_uas": "gold", "uas": "total", "parseval": "gold", "aer": "sure"}
+"""By metric, the column that measures the length of a segment, if one does."""
 
 
 def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
@@ -60,7 +52,7 @@ def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
         scores = metric.score(counts.sum(axis=1))
         groups = np.array(statistics.groups)
         retrained = {group for group, kind in zip(groups.tolist(), statistics.kinds, strict=True) if kind == SYNTHETIC}
-        column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
+        column = LENGTHS.get(metric.name, "")
         length = counts[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
         for group in ("all", *sorted(retrained)):
             scores_of_group = scores if group == "all" else scores[groups == group]
@@ -72,9 +64,8 @@ def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
             rows.append({
                 "dataset": statistics.dataset, "task": statistics.provenance.get("task", ""), "metric": metric.name,
                 "group": group, "n_systems": len(scores_of_group), "n_segments": len(statistics.segments),
-                "length_per_segment": float(length), "length_unit": length_unit,
-                "score_low": scores_of_group.min(), "score_mean": scores_of_group.mean(),
-                "score_high": scores_of_group.max(),
+                "length_per_segment": float(length),
+                "score_low": scores_of_group.min(), "score_high": scores_of_group.max(),
                 "left_out": "; ".join(f"{omission.system}: {omission}" for omission in omissions) or "none",
             })  # fmt: skip
     return frame(SYSTEMS, rows)

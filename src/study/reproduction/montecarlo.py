@@ -85,16 +85,15 @@ def _truncated(rng: np.random.Generator, mean: float, spread: float, highest: fl
     return draws.clip(np.nextafter(0.0, 1.0), highest)
 
 
-def mean_error(p: ArrayLike, n_resamples: ArrayLike, plus: int = 1) -> NDArray[np.float64]:
-    """Exact expected relative error E|p̂ − p| / p of a Monte Carlo p-value with K samples.
+def mean_error(p: ArrayLike, n_resamples: ArrayLike) -> NDArray[np.float64]:
+    """Exact expected relative error E|p̂ − p| / p of the p-value p̂ = (X + 1)/(K + 1) of `randomization_test`.
 
-    The number of extreme samples X is binomial(K, p). With `plus` = 0, p̂ = X/K, this is De Moivre's mean absolute
-    deviation of the binomial distribution. With `plus` = 1, p̂ = (X + 1)/(K + 1), as in `randomization_test`. The
-    deviation is then from c = (K + plus)·p − plus instead of Kp. With m = ⌊c⌋ and F_K the distribution function,
+    The number of extreme samples X among K is binomial(K, p). With c = (K + 1)·p − 1, m = ⌊c⌋ and F_K the distribution
+    function, the mean absolute deviation of X from c (De Moivre's, for c = Kp) is
 
-        E|X − c| = Kp − c + 2·(c·F_K(m) − Kp·F_{K−1}(m − 1)),  divided by (K + plus)·p.
+        E|X − c| = Kp − c + 2·(c·F_K(m) − Kp·F_{K−1}(m − 1)),  divided by (K + 1)·p.
 
-    For Kp above about 10, both are approximately sqrt(2(1 − p) / (πKp)), which falls with the square root of K.
+    For Kp above about 10, this is approximately sqrt(2(1 − p) / (πKp)), which falls with the square root of K.
 
     Examples
     --------
@@ -104,12 +103,12 @@ def mean_error(p: ArrayLike, n_resamples: ArrayLike, plus: int = 1) -> NDArray[n
     from scipy.special import bdtr
 
     share, k = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(n_resamples, dtype=float))
-    centre = (k + plus) * share - plus
+    centre = (k + 1) * share - 1
     # Sum over whole numbers up to c. Rounding errors of c near a whole number do not matter, because its term is 0.
     most = np.clip(np.floor(centre), 0, k)
     fewer = np.where(most > 0, bdtr(np.maximum(most - 1, 0), np.maximum(k - 1, 0).astype(int), share), 0.0)
     below = np.where(centre >= 0, centre * bdtr(most, k.astype(int), share) - k * share * fewer, 0.0)
-    error: NDArray[np.float64] = (k * share - centre + 2 * below) / ((k + plus) * share)
+    error: NDArray[np.float64] = (k * share - centre + 2 * below) / ((k + 1) * share)
     return error
 
 
