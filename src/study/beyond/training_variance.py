@@ -140,22 +140,21 @@ class _Runs:
         self.averaging = np.eye(len(names))[:, self.methods] / self.k
         self.pairs = np.argwhere(np.triu(same, k=1))
 
-    def per_method(self, scored: Scored) -> tuple[Floats, Floats]:
-        """Variance of the scores of each method's runs, and the part of it from single segments."""
+    def per_method(self, scored: Scored) -> tuple[Floats, Floats, Floats]:
+        """Variance of the scores of each method's runs, the part of it from single segments, and products of means."""
         k = self.k_of_method
         squares_of_runs = self.averaging @ scored.products.diagonal()
-        mean = (self.averaging @ scored.products @ self.averaging.T).diagonal()
+        means = self.averaging @ scored.products @ self.averaging.T
         squares = self.averaging @ np.square(scored.quality - (self.averaging @ scored.quality)[self.methods])
-        return k / (k - 1) * squares, k / (k - 1) * (squares_of_runs - mean)
+        return k / (k - 1) * squares, k / (k - 1) * (squares_of_runs - means.diagonal()), means
 
     def variances(self, parts: list[Scored]) -> dict[str, object]:
         """Parts of the variance of the gain between single runs of two methods."""
         from pairsig.comparisons.runs import sum_of_variances
 
-        total, rest = np.array([self.per_method(scored) for scored in parts], dtype=np.float64).mean(axis=0)
+        total, rest, means = (np.mean(each, axis=0) for each in zip(*map(self.per_method, parts), strict=True))
         k = self.k_of_method
         first, second = np.triu_indices(len(k), k=1)
-        means = np.mean([self.averaging @ scored.products @ self.averaging.T for scored in parts], axis=0)
         of_set = means.diagonal() - rest / k
         test_set = max(0.0, float((of_set[first] + of_set[second] - 2 * means[first, second]).mean()))
         low, high = sum_of_variances(np.array([total / len(k)]), np.array([k - 1.0]), 0.025)

@@ -50,19 +50,16 @@ def variance_model(comparisons: pd.DataFrame, systems: pd.DataFrame) -> pd.DataF
         of_model = pairs.assign(log_phi=pairs[given])
         test_sets = _means(of_model)
         fit, left_out = _fit(test_sets), _left_out(of_model, test_sets)
-        scatter = {"between": math.sqrt(fit.between), "within": math.sqrt(fit.within), "degrees": fit.degrees}
-        for metric, constant in fit.constants.items():
-            n_pairs = int((pairs["metric"] == metric).sum())
-            counts = {"n_datasets": int(fit.n_test_sets[metric]), "n_pairs": n_pairs}
-            errors = left_out[left_out["metric"] == metric]
-            rows.append(
-                {"metric": metric, "given": given, "overdispersion": math.exp(constant)}
-                | counts | scatter | _accuracy(errors)
-            )  # fmt: skip
-        counts = {"n_datasets": len(test_sets), "n_pairs": len(pairs)}
-        rows.append(
-            {"metric": "all", "given": given, "overdispersion": math.nan} | counts | scatter | _accuracy(left_out)
-        )
+        for metric in (*fit.constants.index, "all"):
+            test_sets_here, pairs_here, left_out_here = (
+                table if metric == "all" else table[table["metric"] == metric] for table in (test_sets, pairs, left_out)
+            )
+            rows.append({
+                "metric": metric, "given": given, "overdispersion": math.exp(fit.constants.get(metric, math.nan)),
+                "n_datasets": len(test_sets_here), "n_pairs": len(pairs_here),
+                "between": math.sqrt(fit.between), "within": math.sqrt(fit.within), "degrees": fit.degrees,
+                **_accuracy(left_out_here),
+            })  # fmt: skip
     # Rounded, so that the result is the same on every machine.
     return frame(VARIANCE_MODEL, rows).round({"overdispersion": 4, "between": 4, "within": 4})
 

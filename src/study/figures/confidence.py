@@ -21,6 +21,7 @@ from pairsig.io.rendering import count
 from pairsig.io.tables import frame
 from study.analysis.pairs import COMBINATIONS, SINGLE, Window, combinations_in, pvalues
 from study.figures import style
+from study.reproduction.claims import POSTERIORS
 from study.reproduction.thresholds import THRESHOLDS, thresholds
 from study.tables.columns import addressed
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
@@ -44,16 +45,12 @@ class Class:
     filled: bool = True
 
 
-RELATED = {"itg", "joint-hmm"}
-"""Base models of which one uses the posteriors of the other: a class of their own (the paper's Figure 7)."""
-
-
 def classes(comparisons: pd.DataFrame) -> list[Class]:
     """Classify pairs by what their systems have in common, in drawing order.
 
     The classes are: pairs from the same group; pairs of two systems of the same special kind (online, llm, ...), for
     the two most frequent such kinds; and all other pairs. The kind `submission`, or else the most frequent kind, is not
-    special. The group of a retrained system is its base model, and pairs of two `RELATED` base models are special.
+    special. The group of a retrained system is its base model, and pairs of the two `POSTERIORS` are special.
 
     If some systems are combinations of others, the classes are those of the paper's Figure 4: pairs of combinations,
     and pairs of single systems by group. Pairs of a combination and a single system, which it may contain, are in none.
@@ -75,8 +72,8 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     retrained = ordinary == SYNTHETIC
     if retrained:
         models = (base_model_of(comparisons[f"system_{side}"]) for side in "ab")
-        related = np.logical_and.reduce([model.isin(RELATED) for model in models])
-        kind_of_both = kind_of_both.mask(related & ~same_group, " and ".join(sorted(RELATED)))
+        related = np.logical_and.reduce([model.isin(POSTERIORS) for model in models])
+        kind_of_both = kind_of_both.mask(related & ~same_group, " and ".join(POSTERIORS))
     particular = sorted(kind_of_both[kind_of_both != ""].value_counts().index[:2])
     different = comparisons[~same_group & ~kind_of_both.isin(particular)]
     groups = "base model" if retrained else "group"

@@ -14,17 +14,15 @@ from study.analysis import expected
 from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import Z_05, by_test_set, enough, quantile_interval, subsets
 from study.reproduction.thresholds import near
-from study.tables.columns import SUBSET, numeric
+from study.tables.columns import SUBSET, with_interval
 
 
-def _ratio_columns(name: str, verdict: str, meaning: str) -> tuple[Column, ...]:
+def _ratio_columns(name: str, verdict: str, meaning: str) -> list[Column]:
     """Columns on a ratio of critical differences, with its verdict."""
-    return (
-        numeric(name, meaning, shown="two decimals", missing=True),
-        numeric(f"{name}_low", "lower end of its 95 % interval over systems", missing=True),
-        numeric(f"{name}_high", "upper end of its 95 % interval over systems", missing=True),
+    return [
+        *with_interval(name, meaning, "two decimals", over=" over systems"),
         Column(verdict, str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
-    )
+    ]
 
 
 VALIDATION = Table(

@@ -68,21 +68,15 @@ def with_interval(
     ]
 
 
-def _sheet(name: str, names: str, key: str, **choices: tuple[str, ...]) -> Table:
-    """The columns of a sheet that analyses and pages read, all of them text; workflow/schemas describes them."""
-    about = f"column of the sheet {name}"
-    columns = [Column(column, str, about, choices=choices.get(column, ())) for column in names.split()]
-    return Table(name, tuple(columns), tuple(key.split()))
+def _sheet(name: str, *names: str) -> Table:
+    """The columns of a sheet that analyses read, all of them text; workflow/schemas describes and checks them."""
+    return Table(name, tuple(Column(column, str, f"column of the sheet {name}") for column in names))
 
 
-_SIDES = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-CALIBRATIONS = _sheet("calibrations", _SIDES, key=_SIDES, distance=("iid", "halves", "near", "middle", "far"))
-FAMILIES = _sheet(
-    "families",
-    "family about dataset test_set compared",
-    key="family dataset test_set",
-    compared=("all", "within datasets"),
+CALIBRATIONS = _sheet(
+    "calibrations", "calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set"
 )
+FAMILIES = _sheet("families", "family", "about", "dataset", "test_set", "compared")
 
 IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
 """The `measured` cell of `claims` for the exponent of a test set with its segments in their given order."""
