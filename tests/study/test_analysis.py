@@ -119,6 +119,15 @@ class TestThresholds:
         estimates = ["critical_difference", "threshold", "low", "high"]  # independent of the window
         assert row[estimates].tolist() == narrow[estimates].tolist()
 
+    def test_pairs_that_are_in_the_window_for_certain_or_perhaps(self):
+        p = np.repeat([0.05, 0.041, 0.059, 0.035, 0.065, 0.02, 0.08], [10, 1, 1, 1, 1, 1, 1])
+        table = pairs(np.arange(1, 17), p)
+        table[["pvalue_low", "pvalue_high"]] = np.stack([p - 0.006, p + 0.006], axis=1)
+        row = of_all(table)
+        assert row[["n_pairs", "n_pairs_low", "n_pairs_high"]].tolist() == [12, 10, 14]
+        # The 95th percentile by the definitions with the smallest and the largest value, over 10 to 14 pairs.
+        assert (row["printed"], row["printed_low"], row["printed_high"]) == (12, 9.5, 14)
+
     @settings(deadline=None, max_examples=8)
     @given(
         st.lists(st.floats(0.01, 50, allow_nan=False), min_size=10, max_size=60),

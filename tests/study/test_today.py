@@ -13,6 +13,7 @@ import pytest
 from scipy.special import ndtr
 
 from pairsig import Statistics
+from pairsig.core import statistics
 from study.analysis import over_systems
 from study.beyond import today
 from test_recomputed import BLEU, STATISTICS, bleu, bleu_influence, counts, influence, reference
@@ -70,17 +71,19 @@ def test_figure_2_has_the_papers_pairs_and_threshold():
 
 @pytest.fixture(scope="module")
 def late():
-    """Gains, standard errors and segments of the test sets from 2021 to 2024."""
+    """Gains, standard errors, segments and correlations of the test sets from 2021 to 2024."""
     values = []
     for name in LATE:
         sums = different(counts(name, BLEU)[1])
-        values.append((*gains_and_errors(sums, bleu, bleu_influence(sums)), sums.shape[1]))
+        u = bleu_influence(sums)
+        correlation = np.corrcoef(u)[np.triu_indices(len(sums), 1)]
+        values.append((*gains_and_errors(sums, bleu, u), sums.shape[1], correlation))
     return values
 
 
 def test_half_a_point_of_bleu_from_2021_to_2024(late):
     gain, z, z_equal = (np.concatenate(part) for part in zip(
-        *((np.abs(d), np.abs(d) / s, np.abs(d) / s / np.sqrt(n / 2034)) for d, s, n in late), strict=True))  # fmt: skip
+        *((np.abs(d), np.abs(d) / s, np.abs(d) / s / np.sqrt(n / 2034)) for d, s, n, _ in late), strict=True))  # fmt: skip
     between = (gain > 0.5) & (gain <= 1)
     for which, inside in (("gains above 0.5 BLEU", gain > 0.5), ("gains from 0.5 to 1 BLEU", between)):
         for size, errors in (("", z), (" at 2,034 segments", z_equal)):
@@ -92,7 +95,7 @@ def test_half_a_point_of_bleu_from_2021_to_2024(late):
 
 
 def test_critical_difference_from_2021_to_2024(late):
-    medians = [1.6448536 * np.median(s) * np.sqrt(n / 2034) for _, s, n in late]
+    medians = [1.6448536 * np.median(s) * np.sqrt(n / 2034) for _, s, n, _ in late]
     row = reference("today", claim="critical difference", data="WMT 2021–2024",
                     measured="critical difference at 2,034 segments, mean over test sets")  # fmt: skip
     assert float(row["value"]) == pytest.approx(np.mean(medians), rel=2e-3)
@@ -127,14 +130,44 @@ def test_how_often_the_better_model_wins_in_another_category(name, data):
     assert float(row["value_high"]) < float(row["expected"])  # what the page says of all four
 
 
+def test_the_exponent_of_the_correlation_from_2021_to_2024(late):
+    """Least squares with a level for each test set; the interval leaves out one test set at a time."""
+    products, squares = [], []
+    for _, errors, _, correlation in late:
+        y, x = np.log(errors), np.log(1 - correlation)
+        products.append(((x - x.mean()) * (y - y.mean())).sum())
+        squares.append(((x - x.mean()) ** 2).sum())
+    products, squares = np.array(products), np.array(squares)
+    slope = products.sum() / squares.sum()
+    left = (products.sum() - products) / (squares.sum() - squares)
+    m = len(left)
+    error = np.sqrt((m - 1) / m * ((left - left.mean()) ** 2).sum())
+    row = reference("today", claim="similar systems", data="WMT 2021–2024",
+                    measured="exponent of 1 − correlation in the standard error")  # fmt: skip
+    assert float(row["value"]) == pytest.approx(slope, abs=2e-3)
+    reach = (float(row["value_high"]) - float(row["value_low"])) / 2
+    assert 1.96 * error < reach < 3 * error  # Student's, with some five degrees of freedom
+
+
+def test_the_critical_difference_of_a_test_set_is_that_of_its_median_pair():
+    name = "wmt08-de-en"
+    sums = different(counts(name, BLEU)[1])
+    _, errors = gains_and_errors(sums, bleu, bleu_influence(sums))
+    (row,) = today.years([statistics.read(STATISTICS / f"{name}.parquet")]).to_dict("records")
+    expected = 1.6448536 * np.median(errors) * np.sqrt(sums.shape[1] / 2034)
+    assert row["critical_difference"] == pytest.approx(expected, rel=1e-2)
+    assert row["critical_difference_low"] < row["critical_difference"] < row["critical_difference_high"]
+    assert (row["year"], row["language_pair"], row["n_systems"]) == (2008, "de-en", len(sums))
+
+
 def test_pairs_of_one_group_have_one_member_and_test_sets_have_members_of_their_own():
     systems = ("a-1", "a-2", "b")
     parts = []
     for dataset in ("mmlu-pro", "bfcl"):
         counts = np.array([[[1, 1], [0, 1], [1, 1]], [[1, 1], [1, 1], [0, 1]], [[0, 1], [1, 1], [1, 1]]])
         about = {"systems": systems, "groups": ("a", "a", "b"), "segments": np.array(["1", "2", "3"])}
-        statistics = Statistics(columns=("correct", "total"), counts=counts, dataset=dataset, **about)
-        parts.append(today._Measured(statistics))
+        data = Statistics(columns=("correct", "total"), counts=counts, dataset=dataset, **about)
+        parts.append(today._Measured(data))
     pairs = today._together(parts)
     assert pairs.groups.tolist() == [[0, -1], [0, 1], [0, 1], [2, -1], [2, 3], [2, 3]]
     assert pairs.sets.tolist() == [[0, -1]] * 3 + [[1, -1]] * 3
