@@ -95,11 +95,11 @@ def test_every_pair_is_drawn_once_with_the_thresholds_of_its_class(tac):
     assert at(figure, "threshold here") == marked
     others = found.assign(verdict=np.where(found["subset"] == "all", "estimated", "too few"))
     assert at(confidence.gain_confidence(tac, others), "threshold here") == [estimated["all"]]
-    assert not at(confidence.gain_confidence(tac, found.assign(dataset="other")), "threshold here")
+    assert not at(confidence.gain_confidence(tac, found.assign(verdict="too few")), "threshold here")
 
 
 def test_lines_are_what_theory_expects_of_the_median_pair(tac):
-    drawn = lines(confidence.gain_confidence(tac).axes[0], "expected")
+    drawn = lines(confidence.gain_confidence(tac, thresholds(tac)).axes[0], "expected")
     for line, pairs in zip(drawn, (tac[~tac["same_group"]], tac[tac["same_group"]]), strict=True):
         inside = pairs[pairs["gain"] <= line.get_xdata()[-1]]
         expected = norm.cdf(line.get_xdata() / inside["standard_error"].median())
@@ -130,7 +130,7 @@ def test_combinations_are_a_class_as_in_the_papers_figure_4():
     table = compared("wmt10-de-en", "bleu")
     combined = (table[["kind_a", "kind_b"]] == "combination").sum(axis=1)
     same = table["same_group"]
-    figure = confidence.gain_confidence(table, overlay=table.iloc[:100].assign(dataset="over"))
+    figure = confidence.gain_confidence(table, thresholds(table), overlay=table.iloc[:100].assign(dataset="over"))
     drawn = points(figure)
     assert {label: len(of_class) for label, of_class in drawn.items() if "published" not in label} == {
         "both combinations": (combined == 2).sum(), "same group": ((combined == 0) & same).sum(),
@@ -246,6 +246,7 @@ def test_pairs_need_smaller_gains_if_their_interval_lies_below(tac, same, expect
 
 
 def test_no_pairs_at_all(tac):
-    for figure in (confidence.gain_confidence(tac.iloc[:0]), confidence.full_sets(tac), confidence.sizes(tac.iloc[:0]),
-                   confidence.domains(tac)):  # fmt: skip
+    found = thresholds(tac)
+    for figure in (confidence.gain_confidence(tac.iloc[:0], found), confidence.full_sets(tac, found),
+                   confidence.sizes(tac.iloc[:0]), confidence.domains(tac)):  # fmt: skip
         assert "nothing to draw" in words(figure)

@@ -140,14 +140,20 @@ def variance(
     estimates = [_one_way(e, share, *way, own_variance=own_variance) for way in ways]
     # The lower bound: either V, and Σ eᵣ².
     lowest = max([float(np.square(e).sum()), *(v for v, _ in estimates)])
-    total = math.fsum(v for v, _ in estimates)
-    if not lowest or total**2 < _LEAST:
-        return lowest, 1.0
-    # Satterthwaite's degrees of freedom: (Σ V)² / Σ V²/ν.
-    degrees = total**2 / math.fsum(v**2 / degrees for v, degrees in estimates)
+    total, degrees = added(*estimates)
+    if total**2 < _LEAST:
+        return lowest, degrees
     # Two ways: the sum, minus Σ eᵣeᵩ of rows that share both.
     of_common_rows = _of_both(e, *ways) if len(ways) == 2 else 0.0
     return max(lowest, total - max(of_common_rows, 0.0)), degrees
+
+
+def added(*variances: tuple[float, float]) -> tuple[float, float]:
+    """Add variances V with degrees of freedom ν; those of the sum are (Σ V)² / Σ V²/ν (Satterthwaite 1946), 1 for 0."""
+    total = math.fsum(v for v, _ in variances)
+    if total**2 < _LEAST:
+        return total, 1.0
+    return total, total**2 / math.fsum(v**2 / degrees for v, degrees in variances)
 
 
 def interval(

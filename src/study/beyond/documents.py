@@ -147,12 +147,11 @@ def _effect(u: Floats, document: Ints, pairs: Ints, rng: np.random.Generator) ->
     at_once = np.array_split(np.arange(len(a)), len(a) * n // 20_000_000 + 1)
     squares = np.concatenate([_by_document((u[a[part]] - u[b[part]]) ** 2, document) for part in at_once])
     influence = (shares - effects[:, None] * _correction(u) * squares / by_segment[:, None]).mean(axis=0)
-    # The variance over systems and that over documents, with Satterthwaite's degrees of freedom.
-    of_systems, of_degrees = over_systems.variance((effects - middle) / len(effects), pairs)
     of_documents = factor * float(np.square(influence - influence.mean()).sum())
-    variance = of_systems + of_documents
-    degrees = variance**2 / (of_systems**2 / of_degrees + of_documents**2 / over_systems.degrees(influence))
-    ends = over_systems.interval(middle, variance, degrees, scale="log")
+    variance = over_systems.added(
+        over_systems.variance((effects - middle) / len(effects), pairs), (of_documents, over_systems.degrees(influence))
+    )
+    ends = over_systems.interval(middle, *variance, scale="log")
     by_chance = []
     for _ in range(SHUFFLES):
         shuffled = _by_document(u, rng.permutation(document))

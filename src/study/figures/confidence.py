@@ -18,11 +18,10 @@ from matplotlib.transforms import blended_transform_factory
 from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.io.rendering import count
-from pairsig.io.tables import frame
 from study.analysis.pairs import COMBINATIONS, SINGLE, Window, combinations_in, pvalues
 from study.figures import style
 from study.reproduction.claims import POSTERIORS
-from study.reproduction.thresholds import THRESHOLDS, thresholds
+from study.reproduction.thresholds import thresholds
 from study.tables.columns import addressed
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
@@ -181,7 +180,7 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
 @styled
 def gain_confidence(
     comparisons: pd.DataFrame,
-    thresholds: pd.DataFrame | None = None,
+    thresholds: pd.DataFrame,
     published: pd.DataFrame | None = None,
     overlay: pd.DataFrame | None = None,
     *,
@@ -195,8 +194,8 @@ def gain_confidence(
         The comparisons of one dataset, test set, metric and test. Pairs from the same group, from different groups
         and of two systems of a special kind have different markers.
     thresholds
-        A dashed line marks the `threshold` of each class for which it is estimated, or that of all pairs if no class
-        has one. Rows of other datasets are ignored.
+        Table `THRESHOLDS` of these comparisons. A dashed line marks the `threshold` of each class for which it is
+        estimated, or that of all pairs if no class has one.
     published
         Dotted lines mark the paper's thresholds, scaled to the number of segments by the central limit theorem.
     overlay
@@ -212,7 +211,7 @@ def gain_confidence(
     if comparisons.empty:
         return style.nothing(NAMED)
     drawn = classes(comparisons)
-    estimates = _estimates(drawn, comparisons, frame(THRESHOLDS, []) if thresholds is None else thresholds, series)
+    estimates = _estimates(drawn, thresholds, series)
     message = _message(drawn, estimates)
     laid_over = [] if overlay is None else _laid_over(overlay)
     figure, axes = style.column()
@@ -284,15 +283,11 @@ def _message(drawn: Sequence[Class], estimates: pd.DataFrame) -> str:
     return f"{' and '.join(smaller).capitalize()} need smaller gains" if smaller else NAMED
 
 
-def _estimates(
-    drawn: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str
-) -> pd.DataFrame:
-    """Select the estimates on the same test set, by the same metric and test; by subset, `all` for all pairs drawn."""
-    keys = ["dataset", "test_set", "metric", "test"]
-    same = thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
+def _estimates(drawn: Sequence[Class], thresholds: pd.DataFrame, series: str) -> pd.DataFrame:
+    """Select the estimates of classes, by subset; `all` for all pairs drawn."""
     names = {f"{series}, {of_class.subset}" if series else of_class.subset: of_class.subset for of_class in drawn}
-    subsets = same["subset"].map({series or "all": "all"} | names)
-    return same[subsets.notna()].set_index(subsets.dropna())
+    subsets = thresholds["subset"].map({series or "all": "all"} | names)
+    return thresholds[subsets.notna()].set_index(subsets.dropna())
 
 
 def _of_thresholds(drawn: Sequence[Class], ours: Mapping[str, float]) -> str:

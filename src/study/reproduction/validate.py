@@ -11,7 +11,7 @@ import pandas as pd
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count
 from pairsig.io.tables import frame
 from study.analysis import expected
-from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
+from study.analysis.over_systems import Estimate, Floats, added, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import Z_05, by_test_set, enough, quantile_interval, subsets
 from study.reproduction.thresholds import near
 from study.tables.columns import SUBSET, with_interval
@@ -157,11 +157,8 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
         return float(means[1] - means[3] - slope * (means[0] - means[2]))
 
     estimate = shift(drawn[0], other_drawn[0])
-    # The variance over the systems of each side, and Satterthwaite's degrees of freedom of their sum.
-    varied = [
+    variance = added(  # over the systems of each side
         jackknife([shift(without_system, other_drawn[0]) for without_system in drawn[1:] if without_system.any()]),
         jackknife([shift(drawn[0], without_system) for without_system in other_drawn[1:] if without_system.any()]),
-    ]
-    total = sum(variance for variance, _ in varied)
-    degrees = total**2 / sum(variance**2 / degrees for variance, degrees in varied) if total else 1.0
-    return estimate, *interval(estimate, total, degrees)
+    )
+    return estimate, *interval(estimate, *variance)
