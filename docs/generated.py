@@ -118,8 +118,7 @@ OTHERS = (
 
 def tables() -> str:
     """The page with the columns of every table."""
-    others = {table.name for table, _ in OTHERS} | {"published", "calibrations", "families"}
-    written = [(table, f"`results/tables/{name}.tsv`") for name, table in all_declared().items() if name not in others]
+    written = [(table, f"`results/tables/{name}.tsv`") for name, table in all_declared().items()]
     parts = [
         "# Tables\n\nThis page lists the columns of every table in their order. Text files have one more column, "
         "`n_rows`, with the number of rows, so that a truncated table is rejected.\n"

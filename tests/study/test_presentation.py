@@ -11,6 +11,7 @@ import pytest
 from pairsig.io.columns import COMPARISONS, Table
 from study import inputs
 from study.tables.columns import numeric, with_interval
+from study.tables.declared import all_declared
 from study.tables.presentation import rendered
 
 PAIRS = pd.DataFrame(
@@ -54,3 +55,8 @@ def test_a_table_is_written_by_the_suffix_of_its_file(suffix, tmp_path):
     table = Table("t", (numeric("x", "a number"),), caption="A caption")
     inputs.write(pd.DataFrame({"x": [1.5]}), table, [str(tmp_path / f"a.{suffix}")])
     assert (tmp_path / f"a.{suffix}").stat().st_size > 0
+
+
+def test_sheets_are_no_tables_of_the_study():
+    assert "heterogeneity" in all_declared()
+    assert not {"published", "calibrations", "families"} & all_declared().keys()

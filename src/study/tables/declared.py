@@ -16,12 +16,15 @@ from pairsig.io.columns import Table
 
 @cache
 def all_declared() -> dict[str, Table]:
-    """Declarations of the tables of the study, by the names of their files: all in `reproduction` and `beyond`."""
+    """Declarations of the tables of the study, by the names of their files: all in `reproduction` and `beyond`.
+
+    Sheets, which these modules read, have no caption.
+    """
     by_name: dict[str, Table] = {}
     for package in ("study.reproduction", "study.beyond"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             values = vars(import_module(module.name)).values()
-            by_name.update({value.name: value for value in values if isinstance(value, Table)})
+            by_name.update({value.name: value for value in values if isinstance(value, Table) and value.caption})
     return by_name
 
 
