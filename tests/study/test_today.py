@@ -82,8 +82,9 @@ def late():
 
 
 def test_half_a_point_of_bleu_from_2021_to_2024(late):
-    gain, z, z_equal = (np.concatenate(part) for part in zip(
-        *((np.abs(d), np.abs(d) / s, np.abs(d) / s / np.sqrt(n / 2034)) for d, s, n, _ in late), strict=True))  # fmt: skip
+    gain = np.concatenate([np.abs(d) for d, _, _, _ in late])
+    z = np.concatenate([np.abs(d) / s for d, s, _, _ in late])
+    z_equal = np.concatenate([np.abs(d) / s / np.sqrt(n / 2034) for d, s, n, _ in late])
     between = (gain > 0.5) & (gain <= 1)
     for which, inside in (("gains above 0.5 BLEU", gain > 0.5), ("gains from 0.5 to 1 BLEU", between)):
         for size, errors in (("", z), (" at 2,034 segments", z_equal)):
