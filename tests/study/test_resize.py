@@ -53,7 +53,9 @@ def test_domains_and_documents_at_equal_size(systems, kind, labels):
         expected = data.counts[:, members == label][:, :20]
         np.testing.assert_array_equal(sets[f"{label}-first-20"].counts, expected)
     assert list(labelled(other_test_sets(data, **{f"{kind}_size": 30}))) == [f"{first}-first-30"]
-    assert not labelled(other_test_sets(replace(data, **{f"{kind}s": np.array([""] * 60)}), **{f"{kind}_size": 20}))
+    for none in ("", "-"):
+        without = replace(data, **{f"{kind}s": np.array([none] * 60)})
+        assert not labelled(other_test_sets(without, **{f"{kind}_size": 20}))
     table = resize(data, {f"{kind}_size": "20"}, metric="f1", n_resamples=20)
     described = table.drop_duplicates("test_set")[["test_set", "derived", "domain", "n_segments"]]
     assert described.to_numpy().tolist() == [[f"{label}-first-20", kind, label, 20] for label in (first, second)]

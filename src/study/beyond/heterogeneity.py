@@ -20,7 +20,7 @@ from study.analysis import over_systems
 from study.analysis.over_systems import Floats
 from study.inputs import row_place
 from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
-from study.test_sets import matches
+from study.test_sets import labelled, matches, random_order
 
 HETEROGENEITY = Table(
     "heterogeneity",
@@ -144,11 +144,10 @@ def _parts(statistics: Statistics) -> Iterator[tuple[str, NDArray[np.intp]]]:
     n = len(statistics.segments)
     yield "whole", np.arange(n)
     for kind, labels in (("domain", statistics.domains), ("document", statistics.documents)):
-        for label in dict.fromkeys(labels.tolist()):
-            members = np.flatnonzero(labels == label)
-            if label not in ("", "-") and LEAST <= len(members) < n:
+        for label, members in labelled(labels):
+            if LEAST <= len(members) < n:
                 yield f"{kind}:{label}", members
-    order = np.argsort(np.random.PCG64(SEED).random_raw(n), kind="stable")
+    order = random_order(n, SEED)
     for number, members in enumerate((order[: n // 2], order[n // 2 :]), start=1):
         yield f"half:{number}", np.sort(members)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError
 
@@ -60,6 +63,18 @@ def doubling(first: int, n_segments: int, *, factor: int = 2) -> list[int]:
         sizes.append(first)
         first *= factor
     return sizes
+
+
+def labelled(labels: NDArray[np.str_]) -> Iterator[tuple[str, NDArray[np.intp]]]:
+    """Yield each domain or document with its segments; those with an empty label or `-` have none."""
+    for label in dict.fromkeys(labels.tolist()):
+        if label not in ("", "-"):
+            yield label, np.flatnonzero(labels == label)
+
+
+def random_order(n_segments: int, seed: int) -> NDArray[np.intp]:
+    """Shuffle segments: sorted by raw output of a bit generator, which is the same in all versions of numpy."""
+    return np.argsort(np.random.PCG64(seed).random_raw(n_segments), kind="stable")
 
 
 def is_initial(table: pd.DataFrame) -> pd.Series[bool]:

@@ -13,7 +13,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.test_sets import Derivation, doubling
+from study.test_sets import Derivation, doubling, labelled, random_order
 from study.test_sets.all_pairs import compare
 
 
@@ -53,19 +53,16 @@ def other_test_sets(
     """
     n_segments = len(statistics.segments)
     if initial:
-        order = np.arange(n_segments)
-        if shuffle is not None:  # sorted by raw output of a bit generator, which is the same in all versions of numpy
-            order = np.argsort(np.random.PCG64(shuffle).random_raw(n_segments), kind="stable")
+        order = np.arange(n_segments) if shuffle is None else random_order(n_segments, shuffle)
         for size in _sizes(initial, n_segments):
             yield Derivation("initial", size), statistics.select(segments=np.sort(order[:size]))
     for kind, labels, wanted in (
         ("domain", statistics.domains, domain_size),
         ("document", statistics.documents, document_size),
     ):
-        for label in dict.fromkeys(labels):
-            members = np.flatnonzero(labels == label)
-            if wanted is not None and label and len(members) >= wanted:
-                yield Derivation(kind, wanted, domain=str(label)), statistics.select(segments=members[:wanted])
+        for label, members in labelled(labels):
+            if wanted is not None and len(members) >= wanted:
+                yield Derivation(kind, wanted, domain=label), statistics.select(segments=members[:wanted])
     draw_seed, half_seed = (int(word) for word in np.random.SeedSequence(seed).generate_state(4, np.uint32)[2:])
     for number in range(1, draws + 1):
         times = bootstrap_counts(
