@@ -33,6 +33,12 @@ def only(data, margin, **options):
     return row
 
 
+def test_documents_that_were_not_used_are_a_note():
+    data = replace(of("accuracy", old=[1, 0] * 40, new=[0, 1] * 40), documents=np.repeat([*"abcdefgh"], 10))
+    assert "80 segments come from 8 documents" in " ".join(gate.gate([data], 20).notes)
+    assert "documents" not in " ".join(gate.gate([data], 20, unit="document").notes)
+
+
 @pytest.mark.parametrize(
     ("won", "lost", "n", "margin", "verdict"),
     [(5, 5, 1000, 2, "passed"), (2, 30, 1000, 1, "worse"), (5, 9, 100, 1, "undecided"), (0, 0, 300, 1, "passed"),

@@ -8,9 +8,23 @@ import pytest
 
 import simulate
 from pairsig.metrics import registry
+from study.analysis.pairs import Window
 from study.reproduction import claims
 from study.test_sets.all_pairs import compare
 from test_recomputed import counts, errors_of_gains, influence, reference
+
+
+def test_pairs_near_005_are_those_in_the_window():
+    given = simulate.statistics("f1", n_systems=12, n_segments=60, n_groups=2, spread=0.05, seed=5, dataset="d")
+    table = compare(given, metric="f1", n_resamples=1000, rng=1)
+    window = Window(0.01, 0.3)
+    p = table["pvalue_one_sided"]
+    rows = {row["measured"]: row["n"] for row in claims.claims(table, window=window).to_dict("records")}
+    described = "bootstrap and Student's t from influence values"
+    assert rows[f"share of pairs on which they disagree at 0.05: {described}"] == len(table)
+    inside = ((p >= 0.01) & (p <= 0.3)).sum()
+    assert 0 < inside < len(table)
+    assert rows[f"share of pairs on which they disagree at 0.05: {described}, p from 0.01 to 0.3"] == inside
 
 
 def test_aligners_that_share_posteriors_once_more():

@@ -150,6 +150,15 @@ def test_the_exponent_of_the_correlation_from_2021_to_2024(late):
     assert 1.96 * error < reach < 3 * error  # Student's, with some five degrees of freedom
 
 
+def test_the_exponent_of_several_test_sets_varies_with_them_and_not_with_their_systems():
+    """Copies of a test set say nothing about other ones: leaving one out does not change the exponent."""
+    measured = today._Measured(statistics.read(STATISTICS / "wmt10-cz-en.parquet"))
+    (alone,), (twice,) = (today._similar("WMT", [measured] * times) for times in (1, 2))
+    assert alone["value"] == pytest.approx(twice["value"])
+    assert alone["value_low"] < alone["value"] < alone["value_high"]
+    assert [twice["value_low"], twice["value_high"]] == pytest.approx([twice["value"]] * 2)
+
+
 def test_the_critical_difference_of_a_test_set_is_that_of_its_median_pair():
     name = "wmt08-de-en"
     sums = different(counts(name, BLEU)[1])
