@@ -97,13 +97,12 @@ ITEM = (
     optional_count("n_segments", "segments in the paper's test set"),
 )
 COMPARED_WITH = Column("compared_with", str, "address of our number in the tables of the study")
-INFORMATION = optional_count("information", "words, brackets or links in the paper's test set", "")
 
 PUBLISHED = Table(
     "published",
     (
         *ITEM,
-        INFORMATION,
+        optional_count("information", "words, brackets or links in the paper's test set", ""),
         Column("information_from", str, "source of `information`"),
         optional_count("n_systems", "systems that the number is based on", "systems"),
         optional_count("n_pairs", "pairs that the number is based on, where the paper reports them", "pairs"),
