@@ -293,6 +293,7 @@ def test_the_report_opens_in_a_browser_without_the_network(small, browser, width
     heading.wait_for()
     box = heading.bounding_box()
     assert min(box["x"], box["y"]) >= 0
+    assert box["width"] <= width
     for category in ("1. Figures", "3. Tables"):
         assert page.get_by_text(category).count() > 0
     page.screenshot(path=small / f"report-{width}.png")

@@ -435,7 +435,7 @@ def html_page(text: str) -> str:
 _STYLE = """<style>
 .overflow-auto:has(.findings) { align-items: flex-start; justify-content: safe center; }
 .prose:has(.findings) { max-width: 60em; }
-.findings { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; }
+.findings { font: 15px/1.5 system-ui, sans-serif; max-width: min(60em, 100vw - 2em); }
 .findings h1 { font-size: 1.6em; margin: .3em 0; }
 .findings h2 { font-size: 1.25em; margin: 1.2em 0 .3em; }
 .findings p, .findings ul { margin: .7em 0; }
