@@ -225,9 +225,9 @@ def _printed(gains: Sequence[NDArray[np.float64]], percentile: float) -> dict[st
     gains
         Gains of the pairs in the window, and, for the range, of those that are in it for certain or perhaps.
     """
-    values = [
-        float(np.percentile(of_set, percentile, method=definition)) for of_set in gains for definition in _DEFINITIONS
-    ]
+    values: list[float] = []
+    for of_set in gains:
+        values += [float(np.percentile(of_set, percentile, method=definition)) for definition in _DEFINITIONS]
     return {"printed": values[0], "printed_low": min(values), "printed_high": max(values)}
 
 
